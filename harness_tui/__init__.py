@@ -1,0 +1,1 @@
+"""Harness: an agent shell for the terminal."""

@@ -1,0 +1,127 @@
+"""Validated configuration as plain values: what every other package reads.
+
+``schema`` makes these from files; they are cached, so that a warm start imports no pydantic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from harness_tui.core.values import AgentDefinition, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLimits:
+    """What is configured of one model; ``context`` and ``output`` in tokens."""
+
+    context: int | None = None
+    output: int | None = None
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """A model provider. Timeouts in seconds."""
+
+    name: str
+    kind: str
+    base_url: str | None = None
+    api_key: str | None = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    models: dict[str, ModelLimits] = field(default_factory=dict[str, ModelLimits])
+    timeout: float = 600.0
+    extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class McpTimeouts:
+    """Seconds: to start, without progress in a call, for a call as a whole."""
+
+    start: float = 30.0
+    idle: float = 120.0
+    total: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class McpServerSettings:
+    """One MCP server: a ``command`` (stdio) or a ``url`` (HTTP).
+
+    ``trusted`` is false for an entry of a folder that the person has not trusted: it is listed and never started.
+    ``source`` is ``file:line``. ``error`` says why the entry cannot be used, while its neighbours can.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str | None = None
+    transport: Literal["stdio", "http", "sse"] = "stdio"
+    env: dict[str, str] = field(default_factory=dict[str, str])
+    inherit: tuple[str, ...] = ()
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    cwd: str | None = None
+    enabled: bool = True
+    lazy: bool = True
+    timeout: McpTimeouts = McpTimeouts()
+    tools: dict[str, bool] = field(default_factory=dict[str, bool])
+    oauth: dict[str, Any] = field(default_factory=dict[str, Any])
+    source: str = ""
+    trusted: bool = True
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LspServerSettings:
+    """What configuration says of one language server; fields left at ``None`` keep the catalogue's value."""
+
+    name: str
+    command: tuple[str, ...] | None = None
+    extensions: tuple[str, ...] | None = None
+    roots: tuple[str, ...] | None = None
+    env: dict[str, str] = field(default_factory=dict[str, str])
+    initialization: dict[str, Any] | None = None
+    settings: dict[str, Any] | None = None
+    disabled: bool = False
+    source: str = ""
+    trusted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LspSettings:
+    """Language servers. ``wait_ms`` for a warm verdict; ``cold_wait_ms`` for the first one of a server, ``None``
+    leaves it to the front end (10000 headless, 1500 in the TUI)."""
+
+    enabled: bool = True
+    diagnostics_on_edit: bool = True
+    wait_ms: int = 1500
+    cold_wait_ms: int | None = None
+    servers: dict[str, LspServerSettings] = field(default_factory=dict[str, LspServerSettings])
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLayer:
+    """The permission rules of one layer, in file order."""
+
+    name: Literal["bundled", "user", "project", "agent", "mode"]
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The whole configuration of a project, precedence applied.
+
+    ``rules`` holds the layers bundled, user and project; the project's allow and ask rules are left out until the folder is
+    trusted, its deny rules never. ``agents`` holds built-in and configured ones.
+    """
+
+    model: str | None = None
+    agent: str = "build"
+    mode: str = "ask"
+    providers: dict[str, ProviderSettings] = field(default_factory=dict[str, ProviderSettings])
+    rules: tuple[RuleLayer, ...] = ()
+    mcp: dict[str, McpServerSettings] = field(default_factory=dict[str, McpServerSettings])
+    lsp: LspSettings = LspSettings()
+    agents: dict[str, AgentDefinition] = field(default_factory=dict[str, AgentDefinition])
+    instructions: tuple[str, ...] = ()
+    theme: str | None = None
+    tui: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -1,0 +1,518 @@
+"""Every event of a session: the one contract between the core and whoever renders it.
+
+An event is what happened, without its number; :class:`Envelope` gives it number, time, session and run. JSON is one
+object a line: ``{"type", "seq", "time", "session", "run"?, ...fields}``. Adding a field is free, renaming is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, dataclass_transform
+
+from harness_tui.core.codec import CodecError, decode, encode
+from harness_tui.core.messages import AssistantMessage, Attachment, Message, UserMessage
+from harness_tui.core.values import (
+    Action,
+    Decision,
+    DiagnosticItem,
+    Question,
+    ServerVerdict,
+    SourceRef,
+    TodoItem,
+    VerdictWord,
+)
+
+
+class Event:
+    """The base of every event; ``type`` is its name on the wire."""
+
+    __slots__ = ()
+    type: ClassVar[str]
+
+
+EVENTS: Final[dict[str, type[Event]]] = {}
+"""The one registry: wire name to class."""
+
+E = TypeVar("E", bound=Event)
+
+
+@dataclass_transform(frozen_default=True)
+def _event(cls: type[E]) -> type[E]:
+    made = dataclass(frozen=True, slots=True)(cls)
+    EVENTS[made.type] = made
+    return made
+
+
+# --- parts of events -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The call of another session that this session works for."""
+
+    session: str
+    run: str
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRef:
+    """The command a message was expanded from; ``source`` is its file, or the server of a prompt."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """Where the whole of a cut output is, and how large it is."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPart:
+    """One simple command of a shell text with the decision on it."""
+
+    command: str
+    decision: Action
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPreview:
+    """A unified diff; ``before_hash`` is the SHA-256 of the file it was made from, absent for a new file."""
+
+    path: str
+    text: str
+    before_hash: str | None = None
+    kind: Literal["diff"] = "diff"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPreview:
+    """A shell text, its parts and the folder it would run in."""
+
+    command: str
+    parts: tuple[CommandPart, ...]
+    workdir: str
+    kind: Literal["command"] = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsPreview:
+    """The arguments of a call as they would be sent."""
+
+    arguments: dict[str, Any]
+    kind: Literal["arguments"] = "arguments"
+
+
+@dataclass(frozen=True, slots=True)
+class UrlPreview:
+    """A URL that would be fetched or opened."""
+
+    url: str
+    host: str
+    kind: Literal["url"] = "url"
+
+
+Preview: TypeAlias = DiffPreview | CommandPreview | ArgumentsPreview | UrlPreview
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedRule:
+    """A rule as it would be stored."""
+
+    permission: str
+    pattern: str
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a wider approval would store, exactly."""
+
+    scope: Literal["session", "project", "user"]
+    rules: tuple[OfferedRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueItem:
+    """A message that waits: ``queue`` for the end of the run, ``steer`` for its next step."""
+
+    id: str
+    text: str
+    mode: Literal["queue", "steer"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerDetail:
+    """What is known of a server beyond its state; ``tools`` is a count."""
+
+    pid: int | None = None
+    protocol: str | None = None
+    tools: int | None = None
+    stderr_tail: str | None = None
+    restarts: int | None = None
+    root: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunError:
+    """Why a run failed."""
+
+    kind: str
+    message: str
+    hint: str | None = None
+
+
+# --- session and run -----------------------------------------------------------------------------
+
+
+@_event
+class SessionStarted(Event):
+    """Always the first event of a session."""
+
+    type = "session_started"
+    root: str
+    title: str | None = None
+    parent: Parent | None = None
+
+
+@_event
+class SessionChanged(Event):
+    """Title, agent, model or mode changed; absent fields did not."""
+
+    type = "session_changed"
+    title: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    mode: str | None = None
+
+
+@_event
+class RunStarted(Event):
+    """A run begins with this message."""
+
+    type = "run_started"
+    agent: str
+    model: str
+    mode: str
+    message: UserMessage
+    command: CommandRef | None = None
+
+
+@_event
+class MessageAdded(Event):
+    """A user-role message entered the replay log."""
+
+    type = "message_added"
+    message: Message
+    origin: Literal["prompt", "steer", "shell", "diagnostics"]
+
+
+@_event
+class TextDelta(Event):
+    """A piece of the answer."""
+
+    type = "text_delta"
+    text: str
+
+
+@_event
+class TextFinished(Event):
+    """The whole text of this answer."""
+
+    type = "text_finished"
+    text: str
+
+
+@_event
+class ReasoningDelta(Event):
+    """A piece of the model's reasoning."""
+
+    type = "reasoning_delta"
+    text: str
+
+
+@_event
+class ReasoningFinished(Event):
+    """The whole reasoning of this answer."""
+
+    type = "reasoning_finished"
+    text: str
+
+
+@_event
+class StepFinished(Event):
+    """A model request is answered; ``message`` holds the calls that come next."""
+
+    type = "step_finished"
+    step: int
+    message: AssistantMessage
+
+
+@_event
+class RunFinished(Event):
+    """The last event of a run."""
+
+    type = "run_finished"
+    reason: Literal["completed", "cancelled", "failed", "refused", "step_limit"]
+    error: RunError | None = None
+
+
+# --- tools ---------------------------------------------------------------------------------------
+
+
+@_event
+class ToolStarted(Event):
+    """A call enters the gate."""
+
+    type = "tool_started"
+    call: str
+    tool: str
+    title: str
+    arguments: dict[str, Any]
+    source: SourceRef
+
+
+@_event
+class ToolProgress(Event):
+    """A running call reports."""
+
+    type = "tool_progress"
+    call: str
+    progress: float | None = None
+    total: float | None = None
+    message: str | None = None
+    output_delta: str | None = None
+
+
+@_event
+class ToolFinished(Event):
+    """The one result of a call, as the model is sent it."""
+
+    type = "tool_finished"
+    call: str
+    tool: str
+    output: str
+    is_error: bool
+    metadata: dict[str, Any]
+    truncated: Truncation | None = None
+    attachments: tuple[Attachment, ...] | None = None
+
+
+@_event
+class FileChanged(Event):
+    """A tool changed a file. SHA-256 of the bytes; no ``before`` = created, no ``after`` = deleted."""
+
+    type = "file_changed"
+    path: str
+    added: int
+    removed: int
+    before: str | None = None
+    after: str | None = None
+
+
+@_event
+class TodoUpdated(Event):
+    """The whole list of steps."""
+
+    type = "todo_updated"
+    items: tuple[TodoItem, ...]
+
+
+# --- requests to a person ------------------------------------------------------------------------
+
+
+@_event
+class PermissionRequested(Event):
+    """Someone is asked, or would have been asked, about a call."""
+
+    type = "permission_requested"
+    request: str
+    call: str
+    permission: str
+    patterns: tuple[str, ...]
+    preview: Preview
+    offers: tuple[Offer, ...]
+    reason: str | None = None
+
+
+@_event
+class PermissionResolved(Event):
+    """Exactly one per gated call. ``rule``: a configured rule decided; ``policy``: ``--ask`` did."""
+
+    type = "permission_resolved"
+    call: str
+    decision: Decision
+    scope: Literal["once", "session", "project", "user", "rule", "policy"]
+    request: str | None = None
+    rule: str | None = None
+    note: str | None = None
+
+
+@_event
+class QuestionAsked(Event):
+    """Questions of the agent, a form of a server, or a page to open."""
+
+    type = "question_asked"
+    request: str
+    source: str
+    title: str
+    questions: tuple[Question, ...] | None = None
+    schema: dict[str, Any] | None = None
+    url: str | None = None
+
+
+@_event
+class QuestionAnswered(Event):
+    """How a question ended."""
+
+    type = "question_answered"
+    request: str
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, Any] | None = None
+
+
+# --- surroundings --------------------------------------------------------------------------------
+
+
+@_event
+class DiagnosticsReported(Event):
+    """The merged verdict on a file; ``servers`` are names, ``by_server`` what each of them said."""
+
+    type = "diagnostics_reported"
+    path: str
+    verdict: VerdictWord
+    elapsed_ms: int
+    servers: tuple[str, ...]
+    items: tuple[DiagnosticItem, ...]
+    late: bool
+    reason: str | None = None
+    by_server: tuple[ServerVerdict, ...] | None = None
+
+
+@_event
+class ServerChanged(Event):
+    """A server's state. States of ``mcp`` and ``lsp`` are those of ``core.values``."""
+
+    type = "server_changed"
+    kind: Literal["mcp", "lsp"]
+    name: str
+    state: str
+    detail: ServerDetail
+    reason: str | None = None
+
+
+@_event
+class Notice(Event):
+    """Something a person should know; ``hint`` says what to do."""
+
+    type = "notice"
+    level: Literal["info", "warning", "error"]
+    source: str
+    text: str
+    hint: str | None = None
+
+
+@_event
+class QueueChanged(Event):
+    """The messages that wait, whole."""
+
+    type = "queue_changed"
+    items: tuple[QueueItem, ...]
+
+
+@_event
+class UsageUpdated(Event):
+    """Tokens of the last request, and how full the context is. ``cost`` in US dollars."""
+
+    type = "usage_updated"
+    input: int
+    output: int
+    reasoning: int
+    cache_read: int
+    cache_write: int
+    context_used: int
+    cost: float | None = None
+    context_limit: int | None = None
+
+
+@_event
+class ModelRetried(Event):
+    """A request failed and is tried again after ``wait_s`` seconds."""
+
+    type = "model_retried"
+    kind: str
+    message: str
+    attempt: int
+    wait_s: float
+
+
+@_event
+class ContextCompacted(Event):
+    """History was replaced by a summary; ``before`` and ``after`` are tokens."""
+
+    type = "context_compacted"
+    before: int
+    after: int
+    summary: str
+    kept: tuple[str, ...]
+    omitted: tuple[str, ...]
+
+
+@_event
+class UndoApplied(Event):
+    """A run's changes to files were taken back."""
+
+    type = "undo_applied"
+    run: str
+    paths: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+DELTAS: Final = (TextDelta, ReasoningDelta)
+"""Events that a merged stream may join."""
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """An event with its number. ``first_seq`` is set on merged deltas: ``seq`` is that of the last part."""
+
+    seq: int
+    time: str
+    session: str
+    event: Event
+    run: str | None = None
+    first_seq: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire object."""
+        head: dict[str, Any] = {"type": self.event.type, "seq": self.seq, "time": self.time, "session": self.session}
+        if self.run is not None:
+            head["run"] = self.run
+        if self.first_seq is not None:
+            head["first_seq"] = self.first_seq
+        return head | encode(self.event)
+
+
+def envelope_from_json(data: dict[str, Any]) -> Envelope | None:
+    """Read a wire object; ``None`` for a type that this version does not know. Raises ``CodecError``."""
+    name = data.get("type")
+    if not isinstance(name, str):
+        raise CodecError("type is missing", where="event")
+    cls = EVENTS.get(name)
+    if cls is None:
+        return None
+    head = decode(_Head, data, name)
+    return Envelope(head.seq, head.time, head.session, decode(cls, data, name), head.run, head.first_seq)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    seq: int
+    time: str
+    session: str
+    run: str | None = None
+    first_seq: int | None = None

@@ -1,0 +1,135 @@
+"""What a person, an editor or an orchestrator wants: the other half of the contract.
+
+JSON is ``{"intent": name, ...fields}``. One that does not fit is answered by a ``notice``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
+
+from harness_tui.core.codec import CodecError, decode, encode
+from harness_tui.core.events import QueueItem
+from harness_tui.core.messages import Attachment
+from harness_tui.core.values import Scope
+
+
+class Intent:
+    """The base of every intent; ``intent`` is its name on the wire."""
+
+    __slots__ = ()
+    intent: ClassVar[str]
+
+
+INTENTS: Final[dict[str, type[Intent]]] = {}
+"""The one registry: wire name to class."""
+
+I = TypeVar("I", bound=Intent)  # noqa: E741
+
+
+@dataclass_transform(frozen_default=True)
+def _intent(cls: type[I]) -> type[I]:
+    made = dataclass(frozen=True, slots=True)(cls)
+    INTENTS[made.intent] = made
+    return made
+
+
+@_intent
+class Submit(Intent):
+    """Send a message, or ``/name args``. ``now`` while a run goes on is refused with a notice."""
+
+    intent = "submit"
+    text: str
+    attachments: tuple[Attachment, ...] | None = None
+    agent: str | None = None
+    model: str | None = None
+    when: Literal["now", "queue", "steer"] = "now"
+
+
+@_intent
+class Answer(Intent):
+    """Answer a request. ``parts`` are indices into ``preview.parts``; no ``scope`` means once."""
+
+    intent = "answer"
+    request: str
+    action: Literal["allow", "deny", "accept", "decline", "cancel"]
+    scope: Scope | None = None
+    parts: tuple[int, ...] | None = None
+    content: dict[str, Any] | None = None
+    note: str | None = None
+
+
+@_intent
+class Cancel(Intent):
+    """End the run that goes on."""
+
+    intent = "cancel"
+    run: str | None = None
+
+
+@_intent
+class EditQueue(Intent):
+    """Replace the waiting messages."""
+
+    intent = "edit_queue"
+    items: tuple[QueueItem, ...]
+
+
+@_intent
+class SetSession(Intent):
+    """Change agent, model, mode or title of the session."""
+
+    intent = "set"
+    agent: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    title: str | None = None
+
+
+@_intent
+class CallTool(Intent):
+    """Call a tool by hand, through the same gate."""
+
+    intent = "call"
+    tool: str
+    arguments: dict[str, Any]
+
+
+@_intent
+class Shell(Intent):
+    """Run a command that a person typed; its output is kept for the model."""
+
+    intent = "shell"
+    command: str
+
+
+@_intent
+class Undo(Intent):
+    """Take back the changes of a run."""
+
+    intent = "undo"
+    run: str
+
+
+@_intent
+class Redo(Intent):
+    """Bring back what the last undo took."""
+
+    intent = "redo"
+
+
+def intent_to_json(intent: Intent) -> dict[str, Any]:
+    """Return the wire object."""
+    return {"intent": intent.intent} | encode(intent, with_private=True)
+
+
+def intent_from_json(data: Any) -> Intent:
+    """Read a wire object. Raises ``CodecError`` that names the field."""
+    if not isinstance(data, dict):
+        raise CodecError("an intent is a JSON object", where="intent")
+    name = data.get("intent")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    cls = INTENTS.get(name) if isinstance(name, str) else None
+    if cls is None:
+        known = ", ".join(sorted(INTENTS))
+        raise CodecError(f"unknown intent {name!r}, known are {known}", where="intent")
+    return decode(cls, data, str(name))  # pyright: ignore[reportUnknownArgumentType]

@@ -1,0 +1,117 @@
+"""The one path module: containment by components, names, and writes that are whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from harness_tui.core.errors import HarnessError
+
+
+def expand(text: str, base: Path) -> Path:
+    """Return the absolute path that ``text`` names: ``~`` and ``file://`` are understood, relative to ``base``.
+
+    Links are not resolved. Raises ``HarnessError`` for an empty path or one with a NUL.
+    """
+    if not text or "\x00" in text:
+        raise HarnessError("the path is empty or holds a NUL byte", where=repr(text))
+    if text.startswith("file://"):
+        text = text.removeprefix("file://").removeprefix("localhost")
+    if text == "~" or text.startswith("~/"):
+        text = os.path.expanduser(text)
+    return Path(os.path.normpath(base / text)) if ".." not in Path(text).parts else base / text
+
+
+def resolve(text: str | Path, base: Path) -> Path:
+    """Return the real path that ``text`` names, links resolved; it need not exist.
+
+    A loop of links raises ``HarnessError``.
+    """
+    try:
+        return expand(str(text), base).resolve(strict=False)
+    except (OSError, RuntimeError) as error:
+        raise HarnessError(f"the path cannot be resolved: {error}", where=str(text)) from error
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Tell whether ``path`` is ``root`` or below it, by components. Both must be resolved."""
+    return path == root or root in path.parents
+
+
+def name_in(path: Path, root: Path) -> str:
+    """Return ``path`` relative to ``root`` with ``/``; outside the root the absolute path."""
+    return path.relative_to(root).as_posix() if is_inside(path, root) else path.as_posix()
+
+
+def short(path: Path | str) -> str:
+    """Return ``path`` with the home folder written as ``~``, for people."""
+    text, home = str(path), os.path.expanduser("~")
+    if text == home or text.startswith(home.rstrip("/") + "/"):
+        return "~" + text[len(home) :]
+    return text
+
+
+def read_regular(path: Path, *, max_bytes: int) -> bytes:
+    """Return the bytes of a regular file. Raises ``HarnessError`` for anything else, or for a larger one.
+
+    The file is opened without blocking and checked on its descriptor, so a FIFO or a device never hangs.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise HarnessError(error.strerror or str(error), where=str(path), code="unreadable") from error
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise HarnessError("not a regular file", where=str(path), code="not-regular")
+        if status.st_size > max_bytes:
+            raise HarnessError(
+                f"{status.st_size} bytes are more than the limit of {max_bytes}", where=str(path), code="too-large"
+            )
+        return file.read(max_bytes + 1)[:max_bytes]
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 of ``data`` in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def write_atomic(path: Path, data: bytes, *, mode: int | None = None) -> None:
+    """Write ``data`` to ``path`` through a temporary file in the same folder, then rename.
+
+    ``mode`` is that of the new file; without it an existing file keeps its own. No temporary file is left behind.
+    """
+    if mode is None:
+        with contextlib.suppress(OSError):
+            mode = stat.S_IMODE(path.stat().st_mode)
+    descriptor, temporary = tempfile.mkstemp(prefix=".harness-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+            else:
+                os.fchmod(descriptor, 0o666 & ~_umask())
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def make_private_folder(path: Path) -> Path:
+    """Create ``path`` with mode 0700 where it is missing, and return it."""
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return path
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

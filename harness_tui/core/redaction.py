@@ -1,0 +1,83 @@
+"""Secrets never reach a log, an event or a session file.
+
+Two kinds are taken out: exact values that were registered (configured keys, tokens, header values), and shapes of
+well-known credentials. Sinks call :func:`redact`; nobody else has to think of it.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+MARK: Final = "[redacted]"
+_SHORTEST: Final = 8
+
+_SHAPES: Final = re.compile(
+    r"sk-[A-Za-z0-9_-]{16,}"
+    r"|AIza[A-Za-z0-9_-]{30,}"
+    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"
+    r"|glpat-[A-Za-z0-9_-]{16,}"
+    r"|xox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|A(?:KIA|SIA)[A-Z0-9]{16}"
+    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+)
+_BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+_USERINFO: Final = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/\s:@]+:[^/\s@]+@")
+
+SECRET_NAMES: Final = re.compile(
+    r"(?i)(api[_-]?key|token|secret|passw(or)?d|credential|private[_-]?key|authorization|cookie)"
+)
+"""Names of variables, headers and fields whose values are secrets."""
+
+
+class Redactor:
+    """Replaces registered values and well-known shapes. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._values: set[str] = set()
+        self._lock = threading.Lock()
+        self._pattern: re.Pattern[str] | None = None
+
+    def add(self, value: str) -> None:
+        """Register a secret. Values under eight characters are left alone: they would tear other text apart."""
+        if len(value) < _SHORTEST:
+            return
+        with self._lock:
+            self._values.add(value)
+            longest_first = sorted(self._values, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    def text(self, text: str) -> str:
+        """Return ``text`` without secrets."""
+        if self._pattern is not None:
+            text = self._pattern.sub(MARK, text)
+        text = _SHAPES.sub(MARK, text)
+        text = _BEARER.sub(lambda match: f"{match[1]} {MARK}", text)
+        return _USERINFO.sub(lambda match: f"{match[1]}{MARK}@", text)
+
+    def data(self, data: Any) -> Any:
+        """Return JSON ``data`` with every text in it redacted."""
+        if isinstance(data, str):
+            return self.text(data)
+        if isinstance(data, Mapping):
+            return {key: self.data(value) for key, value in cast(Mapping[str, Any], data).items()}
+        if isinstance(data, list | tuple):
+            return [self.data(item) for item in cast(list[Any], data)]
+        return data
+
+
+REDACTOR: Final = Redactor()
+"""The process-wide redactor: whoever reads a secret registers it here."""
+
+
+def redact(text: str) -> str:
+    """Return ``text`` without known secrets."""
+    return REDACTOR.text(text)
+
+
+def redact_data(data: Any) -> Any:
+    """Return JSON ``data`` without known secrets."""
+    return REDACTOR.data(data)

@@ -1,0 +1,102 @@
+"""The one boundary for foreign text, and the one way to cut text that is too long.
+
+Text of a model, a tool, a server, a file, git or a file name passes :func:`clean_for_display`
+before it reaches a widget, a title or a terminal.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_OSC: Final = r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"
+_STRING: Final = r"\x1b[PX^_][^\x1b]*(?:\x1b\\)?"
+_CSI: Final = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+_ESCAPE: Final = r"\x1b[ -/]*[0-~]?"
+_SEQUENCES: Final = re.compile(f"{_OSC}|{_STRING}|{_CSI}|{_ESCAPE}")
+
+# Bidirectional overrides and isolates, invisible operators, tags, byte order mark: they change
+# what a person sees without being seen. Zero width joiner stays, emoji need it.
+_INVISIBLE: Final = re.compile("[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def _name_of(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)  # the control picture
+    if code == 0x7F:
+        return "\u2421"
+    return "\ufffd"
+
+
+def clean_for_display(text: str, *, one_line: bool = False, show_invisible: bool = False) -> str:
+    """Return ``text`` without anything that a terminal would obey.
+
+    Escape sequences are removed, other control characters become their visible pictures, carriage
+    returns become line ends, invisible and direction-changing characters are removed, or written
+    as ``<U+202E>`` with ``show_invisible``. With ``one_line`` every line end and tab becomes a blank.
+    """
+    text = _SEQUENCES.sub("", text)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    text = _CONTROL.sub(_name_of, text)
+    if show_invisible:
+        text = _INVISIBLE.sub(lambda match: f"<U+{ord(match.group()):04X}>", text)
+    else:
+        text = _INVISIBLE.sub("", text)
+    if one_line:
+        text = " ".join(text.split())
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Text within limits. ``omitted`` is the number of bytes left out, 0 when nothing was."""
+
+    text: str
+    omitted: int
+
+
+def cut_middle(text: str, *, max_bytes: int, max_lines: int) -> Cut:
+    """Keep the head and the tail of ``text`` within both limits, and say how much is missing.
+
+    The limits count UTF-8 bytes and lines of what is kept; the one line that tells what was left
+    out comes on top of them. Cuts fall on line ends where there is one near, never inside a character.
+    """
+    size = len(text.encode("utf-8", "surrogatepass"))
+    lines = text.splitlines(keepends=True)
+    if size <= max_bytes and len(lines) <= max_lines:
+        return Cut(text, 0)
+    head_lines, tail_lines = max_lines - max_lines // 3, max_lines // 3
+    head, tail = "".join(lines[:head_lines]), ""
+    if len(lines) > head_lines:
+        tail = "".join(lines[max(head_lines, len(lines) - tail_lines) :])
+    head = _take(head, max_bytes - max_bytes // 3)
+    tail = _take_end(tail or text[len(head) :], max_bytes // 3)
+    omitted = size - len(head.encode("utf-8", "surrogatepass")) - len(tail.encode("utf-8", "surrogatepass"))
+    joint = "" if not head or head.endswith("\n") else "\n"
+    return Cut(f"{head}{joint}[... {omitted} bytes left out ...]\n{tail}", omitted)
+
+
+def cut_end(text: str, max_chars: int, *, mark: str = "\u2026") -> str:
+    """Return ``text`` cut to ``max_chars`` characters, the last of them ``mark`` when it was cut."""
+    return text if len(text) <= max_chars else text[: max(0, max_chars - len(mark))] + mark
+
+
+def _take(text: str, max_bytes: int) -> str:
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= max_bytes:
+        return text
+    part = data[:max_bytes].decode("utf-8", "ignore")
+    line_end = part.rfind("\n")
+    return part[: line_end + 1] if line_end > len(part) // 2 else part
+
+
+def _take_end(text: str, max_bytes: int) -> str:
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= max_bytes:
+        return text
+    part = data[len(data) - max_bytes :].decode("utf-8", "ignore")
+    line_end = part.find("\n")
+    return part[line_end + 1 :] if 0 <= line_end < len(part) // 2 else part
