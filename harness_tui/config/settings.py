@@ -110,8 +110,8 @@ class RuleLayer:
 class Settings:
     """The whole configuration of a project, precedence applied.
 
-    ``rules`` holds the layers bundled, user and project; the project's allow and ask rules are left out until the folder is
-    trusted, its deny rules never. ``agents`` holds built-in and configured ones.
+    ``rules`` holds the layers bundled, user and project; the project's allow and ask rules are left out until the
+    folder is trusted, its deny rules never. ``agents`` holds built-in and configured ones.
     """
 
     model: str | None = None

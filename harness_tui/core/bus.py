@@ -1,9 +1,9 @@
 """The numbered stream of one session, and its subscriptions.
 
-:class:`EventStream` numbers events and hands them on. A raw subscription sees every event; a merged one sees deltas of
-the same kind and run joined. Subscriptions are bounded: a raw reader that falls behind is switched to merged and told by
-nothing but ``first_seq``; one that falls behind even so is closed with :class:`LaggedError`, and reads on from the record.
-Publishing never waits.
+:class:`EventStream` numbers events and hands them on. A raw subscription sees every event; a merged one
+sees deltas of the same kind and run joined. Subscriptions are bounded: a raw reader that falls behind is
+switched to merged and told by nothing but ``first_seq``; one that falls behind even so is closed with
+:class:`LaggedError`, and reads on from the record. Publishing never waits.
 """
 
 from __future__ import annotations

@@ -19,7 +19,14 @@ from harness_tui.core.errors import HarnessError
 T = TypeVar("T")
 
 _PRIVATE: Final = "private"
-_KINDS: Final[dict[type, str]] = {str: "text", int: "integer", float: "number", bool: "boolean", dict: "object", list: "list"}
+_KINDS: Final[dict[type, str]] = {
+    str: "text",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    dict: "object",
+    list: "list",
+}
 
 
 def private() -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The command line: argv, exit codes, and one front end imported lazily."""

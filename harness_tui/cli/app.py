@@ -1,0 +1,105 @@
+"""The click group of all verbs, each loaded when it is typed, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+
+import click
+
+from harness_tui._version import __version__
+from harness_tui.cli.entry import VERBS
+from harness_tui.core.errors import HarnessError, RefusedError, UsageError
+
+SUMMARIES = {
+    "chat": "Talk to the agent line by line, without a full screen.",
+    "commands": "List, show, check, create and expand commands.",
+    "config": "Show and check the configuration.",
+    "demo": "A tour on a scratch project, with real tools and servers.",
+    "doctor": "Everything that is wrong, and how to mend it.",
+    "lsp": "Language servers: list, check files.",
+    "mcp": "MCP servers: list, tools, call.",
+    "models": "List the models that can be used.",
+    "permissions": "List rules and approvals, explain a decision.",
+    "protocol": "Generate and check the protocol contract.",
+    "ps": "The processes that Harness runs.",
+    "run": "One run without a screen.",
+    "sessions": "List and show sessions.",
+    "skills": "List, show, check and create skills.",
+    "tools": "List tools, or call one by hand.",
+    "trust": "Trust a folder's configuration, commands, skills and servers.",
+}
+
+
+class VerbGroup(click.Group):
+    """Finds verbs in ``harness_tui.cli.verbs`` without importing them for ``--help``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs that this version has."""
+        return [verb for verb in VERBS if _exists(verb)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a verb's module."""
+        if cmd_name not in VERBS or not _exists(cmd_name):
+            return None
+        return importlib.import_module(f"harness_tui.cli.verbs.{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the summaries, which need no import."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(verb, SUMMARIES[verb]) for verb in self.list_commands(ctx)])
+
+
+@click.command(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="harness", message="%(prog)s %(version)s")
+def harness() -> None:
+    """Harness, an agent shell for the terminal.
+
+    \b
+    harness [PATH] [--model M] [--agent A] [--mode M] [--session ID | --continue]
+    opens the shell in a folder; a folder named like a verb is written ./run.
+    """
+
+
+def run_verb(arguments: list[str]) -> int:
+    """Run one verb and return its exit code."""
+    if arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
+    try:
+        result = harness.main(args=arguments, prog_name="harness", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write("harness: interrupted\n")
+        return 130
+    except BrokenPipeError:
+        return _closed_pipe()
+    except HarnessError as error:
+        sys.stderr.write(f"harness: {error}\n")
+        return exit_code_of(error)
+
+
+def exit_code_of(error: HarnessError) -> int:
+    """Return 2 for a usage error, 3 for a refusal, else 1."""
+    match error:
+        case UsageError():
+            return 2
+        case RefusedError():
+            return 3
+        case _:
+            return 1
+
+
+def _closed_pipe() -> int:
+    # The reader of our output went away (``| head``): not an error, and nothing more may be written at exit.
+    sys.stdout = None  # type: ignore[assignment]
+    return 0
+
+
+def _exists(verb: str) -> bool:
+    return importlib.util.find_spec(f"harness_tui.cli.verbs.{verb}") is not None

@@ -1,0 +1,1 @@
+"""One module a verb, each with a click command named ``command``; imported when its verb is typed."""
