@@ -47,8 +47,10 @@ class VerbGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the summaries, which need no import."""
-        with formatter.section("Verbs"):
-            formatter.write_dl([(verb, SUMMARIES[verb]) for verb in self.list_commands(ctx)])
+        verbs = self.list_commands(ctx)
+        if verbs:
+            with formatter.section("Verbs"):
+                formatter.write_dl([(verb, SUMMARIES[verb]) for verb in verbs])
 
 
 @click.command(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -11,7 +11,7 @@ import dataclasses
 import types
 import typing
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any, Final, Literal, TypeVar, Union, cast
 
 from harness_tui.core.errors import HarnessError
@@ -48,7 +48,7 @@ class FieldInfo:
     private: bool
 
 
-@lru_cache(maxsize=None)
+@cache
 def fields_of(cls: type[Any]) -> tuple[FieldInfo, ...]:
     """Return the fields of a dataclass with their annotations resolved."""
     hints = typing.get_type_hints(cls)
