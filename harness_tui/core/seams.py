@@ -359,7 +359,10 @@ class PromptSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What goes with a request. ``purpose`` ``internal`` is for compaction and titles."""
+    """What goes with a request. ``purpose`` ``internal`` is for compaction and titles.
+
+    ``session`` and ``subagent`` tell whose request it is; no provider is sent them.
+    """
 
     system: str
     agent: str
@@ -367,6 +370,8 @@ class ModelSettings:
     temperature: float | None = None
     reasoning_effort: str | None = None
     max_output_tokens: int | None = None
+    session: str | None = None
+    subagent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,10 +409,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of an answer. ``opaque`` is what the provider wants back verbatim."""
+    """The end of an answer. ``opaque`` is what the provider wants back verbatim.
+
+    ``reason`` is ``length`` when the answer was cut at the limit of output tokens.
+    """
 
     usage: Usage = Usage()
     opaque: dict[str, Any] | None = None
+    reason: Literal["stop", "calls", "length"] | None = None
 
 
 ModelEvent: TypeAlias = TextChunk | ReasoningChunk | CallChunk | Finished
@@ -424,7 +433,9 @@ ModelErrorKind: TypeAlias = Literal[
     "server",
     "silence",
     "cut",
+    "request",
 ]
+"""``request``: the provider found the request itself wrong, so that trying again is of no use."""
 
 
 class ModelError(Exception):
