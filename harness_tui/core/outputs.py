@@ -1,0 +1,81 @@
+"""The one limit on what a tool gives to a model, and the file that keeps the whole.
+
+``tools`` and ``mcp`` both end here, so that cut output looks the same wherever it comes from. The whole is kept before
+anything enters the history; the text that goes on says where it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
+from harness_tui.core.paths import make_private_folder
+from harness_tui.core.text import cut_middle
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
+_NAME_CHARS: Final = 80
+_NAME_TRIES: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """Text within the limits. ``path`` is the file with the whole, ``None`` when nothing was cut (or nothing could be
+    kept, which ``text`` tells); ``bytes`` is the size of the whole in UTF-8."""
+
+    text: str
+    path: str | None
+    bytes: int
+
+
+def limit_output(
+    text: str,
+    *,
+    folder: Path,
+    name: str,
+    max_bytes: int = TOOL_OUTPUT_BYTES,
+    max_lines: int = TOOL_OUTPUT_LINES,
+) -> Limited:
+    """Return ``text`` within the limits; when it is cut, the whole goes to ``folder/{name}.txt`` first.
+
+    ``folder`` is created with mode 0700, the file has 0600. ``name`` may be any text (ids of calls come from outside):
+    what does not fit a file name is replaced, and an existing file is never written over. Does file work: call it in a
+    thread where ``text`` may be long.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    cut = cut_middle(text, max_bytes=max_bytes, max_lines=max_lines)
+    if not cut.omitted:
+        return Limited(text, None, len(data))
+    joint = "" if cut.text.endswith("\n") else "\n"
+    try:
+        path = _keep(data, folder, _file_stem(name))
+    except OSError as error:
+        note = f"[the whole, {len(data)} bytes, could not be kept: {error.strerror or error}]"
+        return Limited(f"{cut.text}{joint}{note}", None, len(data))
+    return Limited(f"{cut.text}{joint}[the whole, {len(data)} bytes, is in {path}]", str(path), len(data))
+
+
+def _file_stem(name: str) -> str:
+    safe = _UNSAFE.sub("_", name)[:_NAME_CHARS]
+    if safe == name and safe:
+        return safe
+    mark = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    return f"{safe}-{mark}"
+
+
+def _keep(data: bytes, folder: Path, stem: str) -> Path:
+    make_private_folder(folder)
+    for number in range(1, _NAME_TRIES):
+        path = folder / (f"{stem}.txt" if number == 1 else f"{stem}-{number}.txt")
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            continue
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        return path
+    raise FileExistsError(0, f"{_NAME_TRIES} outputs are named {stem}")
