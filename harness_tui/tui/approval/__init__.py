@@ -1,0 +1,1 @@
+"""Requests to a person: approvals, questions and forms, in the place of the prompt."""

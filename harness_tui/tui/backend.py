@@ -1,0 +1,268 @@
+"""The seam between this front end and the workspace: what the TUI needs, and nothing more.
+
+The workspace satisfies these Protocols by shape (it lies below and imports nothing of the TUI); rows are any frozen
+dataclasses with these attributes. Nothing here is imported at run time before the first frame.
+
+``run.run`` imports a backend by dotted name, ``package.module:factory``, and calls ``factory(start: Path, options:
+StartOptions) -> Backend``. A factory is quick and leaves the disk alone: work belongs into :meth:`Backend.open`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from harness_tui.core.bus import Subscription
+    from harness_tui.core.events import Envelope
+    from harness_tui.core.intents import Intent
+
+
+class StartOptions(Protocol):
+    """What the command line asked for; ``None`` leaves it to the configuration.
+
+    ``session`` resumes one, ``continue_latest`` the latest of this project.
+    """
+
+    @property
+    def agent(self) -> str | None: ...
+    @property
+    def model(self) -> str | None: ...
+    @property
+    def mode(self) -> str | None: ...
+    @property
+    def session(self) -> str | None: ...
+    @property
+    def continue_latest(self) -> bool: ...
+
+
+class ProblemRow(Protocol):
+    """A fault in a file. ``where`` is ``file:line``, ``mend`` says what to do."""
+
+    @property
+    def level(self) -> Literal["info", "warning", "error"]: ...
+    @property
+    def where(self) -> str | None: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def mend(self) -> str | None: ...
+
+
+class TrustItem(Protocol):
+    """One thing that the folder brings along and that waits for trust.
+
+    ``kind`` is a word for people (``MCP server``, ``allow rule``), ``text`` what would run or be
+    allowed, ``source`` its file (``file:line`` where known).
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+
+
+class TrustState(Protocol):
+    """The folder's trust. ``ask``: the dialog is due (there is something to trust, not dismissed as it is now)."""
+
+    @property
+    def trusted(self) -> bool: ...
+    @property
+    def ask(self) -> bool: ...
+    @property
+    def items(self) -> Sequence[TrustItem]: ...
+
+
+class BackendInfo(Protocol):
+    """An open workspace. ``root`` is the project root; ``problems`` are the configuration's."""
+
+    @property
+    def root(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def trust(self) -> TrustState: ...
+    @property
+    def problems(self) -> Sequence[ProblemRow]: ...
+
+
+class SessionRow(Protocol):
+    """One recorded session. ``updated`` is RFC 3339 UTC; ``live`` means open in a running program."""
+
+    @property
+    def session(self) -> str: ...
+    @property
+    def title(self) -> str | None: ...
+    @property
+    def updated(self) -> str: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def live(self) -> bool: ...
+
+
+class CommandRow(Protocol):
+    """One command: a file, bundled, or a server's prompt. ``source`` is a word or path that tells which."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def argument_hint(self) -> str | None: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def trusted(self) -> bool: ...
+    @property
+    def hidden(self) -> bool: ...
+
+
+class SkillRow(Protocol):
+    """One skill. ``slash`` is its name as a command; ``hidden_reason`` says why the model is not offered it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def slash(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def argument_hint(self) -> str | None: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def trusted(self) -> bool: ...
+    @property
+    def hidden_reason(self) -> str | None: ...
+
+
+class ModelRow(Protocol):
+    """One model. ``reason`` says why it is not ``available``."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def context(self) -> int | None: ...
+    @property
+    def available(self) -> bool: ...
+    @property
+    def reason(self) -> str | None: ...
+
+
+class AgentRow(Protocol):
+    """One agent that a person can talk to."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+
+
+class ProcessRow(Protocol):
+    """One child process; ``rss`` in bytes."""
+
+    @property
+    def owner(self) -> str: ...
+    @property
+    def pid(self) -> int: ...
+    @property
+    def rss(self) -> int | None: ...
+    @property
+    def command(self) -> str: ...
+
+
+class BackendSession(Protocol):
+    """One open session."""
+
+    @property
+    def id(self) -> str:
+        """The session's identifier."""
+        ...
+
+    def subscribe(self) -> Subscription:
+        """Return a raw reader of everything published from now on."""
+        ...
+
+    async def history(self) -> Sequence[Envelope]:
+        """Return every event of the session up to now, in order, deltas left out or merged.
+
+        The TUI subscribes first and reads the history then; events that come both ways are told apart by ``seq``.
+        """
+        ...
+
+    async def send(self, intent: Intent) -> None:
+        """Hand over what the person wants. One that does not fit is answered by a ``notice``."""
+        ...
+
+
+class Backend(Protocol):
+    """One project's workspace. Methods may be called after :meth:`open` returned; they raise ``HarnessError``."""
+
+    async def open(self) -> BackendInfo:
+        """Read configuration and trust, build the parts. Starts no server that needs a trust not given."""
+        ...
+
+    async def start_session(self) -> BackendSession:
+        """Return the session that the command line asked for: a new one, a named one, or the latest."""
+        ...
+
+    async def new_session(self) -> BackendSession:
+        """Close the present session and open a new one."""
+        ...
+
+    async def resume(self, session: str) -> BackendSession:
+        """Close the present session and open a recorded one. One that is open elsewhere raises ``HarnessError``."""
+        ...
+
+    async def sessions(self) -> Sequence[SessionRow]:
+        """Return this project's sessions, latest first."""
+        ...
+
+    async def commands(self) -> Sequence[CommandRow]:
+        """Return all commands but the TUI's own, in the order of their names."""
+        ...
+
+    async def skills(self) -> Sequence[SkillRow]:
+        """Return all skills, those that cannot be used as well."""
+        ...
+
+    async def skill_text(self, path: str) -> str:
+        """Return a skill's file for the preview."""
+        ...
+
+    async def models(self) -> Sequence[ModelRow]:
+        """Return the models that are known."""
+        ...
+
+    async def agents(self) -> Sequence[AgentRow]:
+        """Return the agents that a person can talk to."""
+        ...
+
+    async def tools(self) -> Sequence[str]:
+        """Return the names of the tools known now, for the completion of ``/call``."""
+        ...
+
+    async def processes(self) -> Sequence[ProcessRow]:
+        """Return the child processes that run now."""
+        ...
+
+    async def grant_trust(self) -> TrustState:
+        """Trust the folder as it is now, and start what waited for that."""
+        ...
+
+    async def dismiss_trust(self) -> None:
+        """Do not ask again until the content changes."""
+        ...
+
+    async def restart_server(self, kind: Literal["mcp", "lsp"], name: str) -> None:
+        """Stop and start one server; its state comes as events."""
+        ...
+
+    async def close(self) -> None:
+        """End runs, servers and children; returns when nothing is left. May be called at any time, also twice."""
+        ...

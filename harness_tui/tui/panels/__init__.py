@@ -1,0 +1,1 @@
+"""The side panel: diagnostics, servers and notices, skills."""

@@ -1,0 +1,1 @@
+"""The prompt: editor, history, pastes and completion."""

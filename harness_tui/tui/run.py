@@ -1,0 +1,70 @@
+"""The entry of the full-screen front end: prepares the terminal's surroundings, runs the app, cleans up after it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from harness_tui.tui.app import HarnessApp
+
+BACKEND: Final = "harness_tui.workspace.front:create_backend"
+"""Where the backend comes from: ``module:factory``, imported after the first frame."""
+
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asked for; satisfies ``backend.StartOptions``."""
+
+    agent: str | None = None
+    model: str | None = None
+    mode: str | None = None
+    session: str | None = None
+    continue_latest: bool = False
+    mouse: bool = True
+
+
+def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) -> int:
+    """Run the TUI in ``start`` until the person leaves; return the exit code.
+
+    0 after a normal end, 1 when the program failed, 2 where there is no terminal, 128 + n after signal n. Whatever the
+    way out: the terminal is restored first, then the backend is closed.
+    """
+    if problem := terminal_problem():
+        print(problem, file=sys.stderr)  # noqa: T201
+        return 2
+    os.environ.setdefault("TEXTUAL_FPS", "120")  # read when textual is imported: a key waits 8 ms at most
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)  # inherited from a launcher they would pin the size for ever
+    from harness_tui.tui.app import HarnessApp
+
+    return asyncio.run(_run(HarnessApp(start, options or Options(), backend)))
+
+
+def terminal_problem() -> str | None:
+    """Say why there can be no full-screen program here, or ``None``."""
+    if not (sys.stdin.isatty() and sys.__stderr__ is not None and sys.__stderr__.isatty()):
+        return "harness: no terminal here; use `harness run MESSAGE` for a headless run"
+    if os.environ.get("TERM", "") in ("dumb", ""):
+        return "harness: TERM says that this terminal cannot place text; use `harness run MESSAGE`"
+    return None
+
+
+async def _run(app: HarnessApp) -> int:
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, app.leave, 128 + number)
+    try:
+        await app.run_async(mouse=app.options.mouse)
+    finally:
+        await app.close_backend()
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+    return app.return_code or 0

@@ -1,0 +1,1 @@
+"""Screens over the session: trust, session picker, help, a text viewer."""

@@ -1,0 +1,75 @@
+"""Words of style to terminal styles: one palette over the terminal's own sixteen colours.
+
+The person's colours decide what red is; nothing here fixes a background. Colour is never the only sign: every state has
+its mark or word as well, and ``NO_COLOR`` takes nothing away but colour.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from harness_tui.tui.lines import Line, cells
+
+WORDS: Final[dict[str, Style]] = {
+    "muted": Style(dim=True),
+    "bold": Style(bold=True),
+    "italic": Style(italic=True),
+    "strike": Style(strike=True),
+    "underline": Style(underline=True),
+    "selected": Style(reverse=True),
+    "accent": Style(color="cyan"),
+    "user": Style(color="cyan", bold=True),
+    "heading": Style(color="blue", bold=True),
+    "code": Style(color="cyan"),
+    "link": Style(color="blue", underline=True),
+    "ok": Style(color="green"),
+    "error": Style(color="red"),
+    "warning": Style(color="yellow"),
+    "info": Style(color="blue"),
+    "added": Style(color="green"),
+    "removed": Style(color="red"),
+    "hunk": Style(color="cyan", dim=True),
+    "keyword": Style(color="magenta"),
+    "string": Style(color="green"),
+    "number": Style(color="cyan"),
+    "comment": Style(dim=True, italic=True),
+    "name": Style(color="blue"),
+}
+
+
+class Palette:
+    """Resolves words of style; ``base`` lies under all of them (empty with the terminal's own colours)."""
+
+    def __init__(self, base: Style | None = None) -> None:
+        self._base = base
+        self._known: dict[str, Style | None] = {"": base}
+
+    def style(self, words: str) -> Style | None:
+        """Return the style for blank-separated ``words``; unknown ones are ignored."""
+        if words in self._known:
+            return self._known[words]
+        style = self._base or Style.null()
+        for word in words.split():
+            style += WORDS.get(word, Style.null())
+        self._known[words] = style
+        return style
+
+    def strip(self, line: Line, width: int, *, over: str = "") -> Strip:
+        """Return ``line`` as a strip of exactly ``width`` cells. ``over`` are words laid over the whole of it."""
+        segments: list[Segment] = []
+        room = width
+        for text, words in line:
+            size = cells(text)
+            style = self.style(f"{words} {over}" if over else words)
+            if size > room:
+                return Strip([*segments, Segment(text, style)]).crop_extend(0, width, style)
+            if text:
+                segments.append(Segment(text, style))
+            room -= size
+        if room > 0:
+            segments.append(Segment(" " * room, self.style(over)))
+        return Strip(segments, width)
