@@ -1,0 +1,261 @@
+"""One child process: its pipes, its exit, and its end together with everything that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Final
+
+from harness_tui.children import processes
+from harness_tui.children.environment import CHILD_MARK
+from harness_tui.children.exits import watch_exit
+from harness_tui.children.pipes import ErrorRing, ReadPipe
+from harness_tui.core.limits import STOP_GRACE_S
+from harness_tui.core.text import clean_for_display
+
+_LINGER_S: Final = 0.25  # what a finished child's group may still do: finish writing
+_POLL_S: Final = (0.005, 0.01, 0.02, 0.05)
+_SWEEPS: Final = 4
+
+
+class ManagedChild:
+    """A process with its own session and group; satisfies ``core.seams.Child``. Made by the registry only.
+
+    Its group ends with it: when the process exits by itself, what it left in its group gets a moment, then TERM, then
+    KILL. :meth:`stop` also ends descendants that left the group. ``on_ended`` is called once nothing is left.
+    """
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        *,
+        owner: str,
+        command: tuple[str, ...],
+        mark: str,
+        started: datetime,
+        on_ended: Callable[[ManagedChild], None],
+    ) -> None:
+        self._process = process
+        self._owner = owner
+        self.command = command
+        self.started = started
+        self._mark = f"{CHILD_MARK}={mark}"
+        self._on_ended = on_ended
+        self._stdin: asyncio.StreamWriter | None = None
+        self._output: ReadPipe | None = None
+        self._errors: asyncio.ReadTransport | None = None
+        self._ring = ErrorRing()
+        self._exited = asyncio.Event()
+        self._ended = False
+        self._ending: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._unwatch: Callable[[], None] | None = None
+
+    def connect(
+        self,
+        *,
+        stdin: asyncio.StreamWriter | None,
+        output: ReadPipe | None,
+        errors: asyncio.ReadTransport | None,
+        ring: ErrorRing,
+    ) -> None:
+        """Take the connected pipes and begin to watch for the exit; called once, by the registry."""
+        self._stdin, self._output, self._errors, self._ring = stdin, output, errors, ring
+        self._unwatch = watch_exit(self._process, self._on_exit)
+
+    @property
+    def pid(self) -> int:
+        """The process id, also that of its group."""
+        return self._process.pid
+
+    @property
+    def owner(self) -> str:
+        """``mcp:NAME``, ``lsp:NAME`` or ``bash``."""
+        return self._owner
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, negative for a signal; ``None`` while it runs."""
+        return self._process.returncode
+
+    @property
+    def stdin(self) -> asyncio.StreamWriter | None:
+        """The pipe to it, when asked for."""
+        return self._stdin
+
+    @property
+    def stdout(self) -> asyncio.StreamReader | None:
+        """The pipe from it, when asked for."""
+        return self._output.reader if self._output is not None else None
+
+    def stderr_tail(self) -> str:
+        """Return the last lines of its standard error, cleaned for display."""
+        return self._ring.tail()
+
+    async def wait(self) -> int:
+        """Wait until the process itself has exited, whoever holds its pipes; return its status."""
+        await self._exited.wait()
+        return self._status()
+
+    async def stop(
+        self, polite: Callable[[], Awaitable[None]] | None = None, *, grace: float = STOP_GRACE_S
+    ) -> int | None:
+        """End the process, its group and its stray descendants; return when they are gone.
+
+        Steps: ``polite``, TERM, KILL, each given ``grace`` seconds, then a sweep. Calls that come meanwhile, or later,
+        share the first one; a cancelled caller does not cancel it. The status is ``None`` only for a process that even
+        KILL does not end (it waits inside the kernel).
+        """
+        return await self.end(polite, grace=grace, sweep=True)
+
+    async def end(self, polite: Callable[[], Awaitable[None]] | None, *, grace: float, sweep: bool) -> int | None:
+        """Do what :meth:`stop` says; without ``sweep`` the registry looks for strays itself."""
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop(polite, grace, sweep), name=f"stop {self._owner}")
+        await asyncio.shield(self._stopping)
+        return self.returncode
+
+    def kill_now(self) -> None:
+        """Send KILL to the group, at once and without a loop."""
+        if not self._ended:
+            self._signal_group(signal.SIGKILL)
+
+    def reap_now(self, timeout: float) -> None:
+        """Wait for the killed process without a loop, ``timeout`` seconds at most."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout)
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    def _status(self) -> int:
+        status = self.returncode
+        assert status is not None
+        return status
+
+    def _on_exit(self, _status: int) -> None:
+        self._exited.set()
+        if self._stopping is None:
+            self._ending = asyncio.create_task(self._end_after_exit(), name=f"end {self._owner}")
+
+    async def _end_after_exit(self) -> None:
+        if await asyncio.to_thread(processes.group_is_alive, self.pid):
+            await asyncio.sleep(_LINGER_S)
+            await self._end_group(STOP_GRACE_S)
+        self._finish()
+
+    async def _stop(self, polite: Callable[[], Awaitable[None]] | None, grace: float, sweep: bool) -> None:
+        if self._ending is not None:
+            self._ending.cancel()  # it only waits; from here on the stop does its work
+        if not self._ended:
+            strays: list[processes.Running] = []
+            if self.returncode is None:
+                # Before the end: afterwards nothing tells that those who cleaned their environment belonged here.
+                strays = await asyncio.to_thread(processes.find_strays, self._mark, roots=(self.pid,))
+                await self._end_leader(polite, grace, strays)
+            await self._end_group(grace)
+            if sweep:
+                await asyncio.to_thread(sweep_strays, self._mark, strays, grace)
+        elif sweep:
+            await asyncio.to_thread(sweep_strays, self._mark, [], grace)
+        await self._close_pipes()
+        self._finish()
+
+    async def _end_leader(
+        self, polite: Callable[[], Awaitable[None]] | None, grace: float, strays: list[processes.Running]
+    ) -> None:
+        if polite is not None:
+            await self._try_polite(polite, grace)
+        if self.returncode is not None:
+            return
+        self._signal_group(signal.SIGTERM)
+        await asyncio.to_thread(processes.send, strays, signal.SIGTERM)
+        if not await self._exits_within(grace):
+            self._signal_group(signal.SIGKILL)
+            await self._exits_within(max(grace, STOP_GRACE_S))
+
+    async def _try_polite(self, polite: Callable[[], Awaitable[None]], grace: float) -> None:
+        loop = asyncio.get_running_loop()
+        limit = loop.time() + grace
+        step = asyncio.ensure_future(polite())
+        await asyncio.wait({step}, timeout=grace)
+        if not step.done():
+            step.cancel()
+            await asyncio.wait({step}, timeout=grace)
+        elif not step.cancelled() and (error := step.exception()) is not None:
+            # Whatever it was, the next steps follow; the reason is kept where the child's own complaints are.
+            self._ring.append(f"\nthe polite stop failed: {clean_for_display(repr(error))}\n".encode())
+            return
+        await self._exits_within(limit - loop.time())
+
+    async def _exits_within(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._exited.wait(), max(0.0, seconds))
+        except TimeoutError:
+            return False
+        return True
+
+    async def _end_group(self, grace: float) -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if not await asyncio.to_thread(processes.group_is_alive, self.pid):
+                return
+            self._signal_group(number)
+            if await self._group_ends_within(grace if number is signal.SIGTERM else max(grace, STOP_GRACE_S)):
+                return
+
+    async def _group_ends_within(self, seconds: float) -> bool:
+        loop = asyncio.get_running_loop()
+        limit, turn = loop.time() + seconds, 0
+        while await asyncio.to_thread(processes.group_is_alive, self.pid):
+            if loop.time() >= limit:
+                return False
+            await asyncio.sleep(_POLL_S[min(turn, len(_POLL_S) - 1)])
+            turn += 1
+        return True
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        # A group with a member keeps its number, so this never reaches a stranger.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    async def _close_pipes(self) -> None:
+        if self._stdin is not None:
+            self._stdin.close()
+        if self._output is not None:
+            await self._output.drain()
+        if self._errors is not None:
+            self._errors.close()
+
+    def _finish(self) -> None:
+        if self._ended or self.returncode is None:
+            return
+        self._ended = True
+        if self._unwatch is not None:
+            self._unwatch()
+        if self._stdin is not None:
+            self._stdin.close()
+        self._on_ended(self)
+
+
+def sweep_strays(mark: str, known: list[processes.Running], grace: float) -> list[processes.Running]:
+    """End whatever carries ``mark`` (``NAME=value``) or belongs to ``known``; return what could not be ended. Blocks.
+
+    TERM comes first, given ``grace`` seconds; what is found after that gets KILL at once, until nothing is found.
+    """
+    strays = processes.find_strays(mark, known=known)
+    for turn in range(_SWEEPS):
+        if not strays:
+            return []
+        if turn == 0:
+            processes.send(strays, signal.SIGTERM)
+            known = [*known, *strays]
+            processes.wait_gone(strays, grace)
+        else:
+            processes.send(strays, signal.SIGKILL)
+            processes.wait_gone(strays, STOP_GRACE_S)
+        strays = processes.find_strays(mark, known=known)
+    return strays
