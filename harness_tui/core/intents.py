@@ -48,7 +48,10 @@ class Submit(Intent):
 
 @_intent
 class Answer(Intent):
-    """Answer a request. ``parts`` are indices into ``preview.parts``; no ``scope`` means once."""
+    """Answer a request. ``parts`` are indices into ``preview.parts``; no ``scope`` means once.
+
+    ``offer`` is an index into ``offers``; without it the first offer of the ``scope`` is meant, the narrowest.
+    """
 
     intent = "answer"
     request: str
@@ -57,6 +60,7 @@ class Answer(Intent):
     parts: tuple[int, ...] | None = None
     content: dict[str, Any] | None = None
     note: str | None = None
+    offer: int | None = None
 
 
 @_intent
