@@ -1,0 +1,210 @@
+"""One SQLite file that several processes write at the same time, and that a ``kill -9`` never harms.
+
+Write-ahead log, one writer connection per process behind a lock, every write in ``BEGIN IMMEDIATE`` so that it waits
+for its turn instead of failing half way. ``synchronous`` is ``FULL``: a recorded call may have changed files already,
+and must not be forgotten when the power goes; writes happen a few times a second at most, and in threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Final
+
+from harness_tui.core.errors import HarnessError
+from harness_tui.core.paths import make_private_folder
+
+BUSY_S: Final = 15.0
+"""How long a write waits for other processes."""
+
+_WAL_BYTES: Final = 32 * 1024 * 1024
+_OPEN_PAUSE_S: Final = 0.02
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        """CREATE TABLE sessions (
+            id TEXT PRIMARY KEY, root TEXT NOT NULL, title TEXT, headline TEXT, created TEXT NOT NULL,
+            updated TEXT NOT NULL, parent TEXT, last_seq INTEGER NOT NULL DEFAULT 0,
+            messages INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0)""",
+        "CREATE INDEX sessions_by_root ON sessions (root, updated)",
+        """CREATE TABLE events (
+            session TEXT NOT NULL, seq INTEGER NOT NULL, time TEXT NOT NULL, run TEXT, type TEXT NOT NULL,
+            json TEXT NOT NULL, PRIMARY KEY (session, seq))""",
+        """CREATE TABLE messages (
+            session TEXT NOT NULL, seq INTEGER NOT NULL, role TEXT NOT NULL, json TEXT NOT NULL,
+            PRIMARY KEY (session, seq))""",
+        "CREATE TABLE locks (session TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL)",
+    ),
+)
+"""What leads from one schema number (``user_version``) to the next; never changed, only added to."""
+
+
+class Database:
+    """One database file; opened at first use. Every method may be called from any thread, and may wait."""
+
+    def __init__(self, path: Path, *, busy: float = BUSY_S) -> None:
+        self.path = path
+        self._busy = busy
+        self._guard = threading.RLock()
+        self._writer: sqlite3.Connection | None = None
+        self._read_guard = threading.Lock()
+        self._reader: sqlite3.Connection | None = None
+
+    @contextlib.contextmanager
+    def write(self) -> Generator[sqlite3.Connection, None, None]:
+        """One transaction: all of it is durable when the block ends, nothing of it when the block raises.
+
+        Raises ``HarnessError`` for whatever the database says, such as a full disk.
+        """
+        with self._guard, self._translated():
+            connection = self._open_writer()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def read(self) -> Generator[sqlite3.Connection, None, None]:
+        """A connection to read from; writes of this or another process do not hold it up."""
+        with self._read_guard, self._translated():
+            if self._reader is None:
+                with self._guard:
+                    self._open_writer()
+                self._reader = self._connect()
+            yield self._reader
+
+    def close(self) -> None:
+        """Close both connections; the next use opens them again."""
+        with self._read_guard:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+        with self._guard:
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+
+    def _open_writer(self) -> sqlite3.Connection:
+        if self._writer is None:
+            self._prepare_file()
+            connection = self._connect()
+            try:
+                self._set_up(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._writer = connection
+        return self._writer
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=self._busy, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    def _prepare_file(self) -> None:
+        try:
+            make_private_folder(self.path.parent)
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise HarnessError(
+                f"the session database cannot be opened: {error.strerror or error}",
+                where=str(self.path),
+                mend="make the folder writable, or set XDG_DATA_HOME to one that is",
+                code="database",
+            ) from error
+        try:
+            status = os.fstat(descriptor)
+            if status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) & 0o077:
+                os.fchmod(descriptor, 0o600)
+        finally:
+            os.close(descriptor)
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
+        self._switch_to_wal(connection)
+        connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+        if self._version(connection) == len(MIGRATIONS):
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # Read again: another process may have been quicker.
+            version = self._version(connection)
+            for steps in MIGRATIONS[version:]:
+                for statement in steps:
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {max(version, len(MIGRATIONS))}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _version(self, connection: sqlite3.Connection) -> int:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > len(MIGRATIONS):
+            raise HarnessError(
+                f"the session database has schema {version}, this version knows up to {len(MIGRATIONS)}",
+                where=str(self.path),
+                mend="use the newer version of Harness that wrote it",
+                code="database-version",
+            )
+        return int(version)
+
+    def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
+        # The switch needs the file for itself for a moment, and SQLite does not wait for that by its busy time-out.
+        # Where the file system has no shared memory the answer is another mode, which is slower and as safe.
+        deadline = time.monotonic() + self._busy
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(_OPEN_PAUSE_S)
+            else:
+                return
+
+    @contextlib.contextmanager
+    def _translated(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise database_error(error, self.path) from error
+
+
+def database_error(error: sqlite3.Error, path: Path) -> HarnessError:
+    """Return what ``error`` means to a person. ``code`` is ``disk-full``, ``busy``, ``corrupt`` or ``database``."""
+    name = str(getattr(error, "sqlite_errorname", "") or "")
+    if name.startswith("SQLITE_FULL"):
+        return HarnessError(
+            "the disk is full, the session cannot be written", where=str(path), mend="free some space", code="disk-full"
+        )
+    if _is_busy(error):
+        return HarnessError(
+            "the session database is held by another process for too long", where=str(path), code="busy"
+        )
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        return HarnessError(
+            f"the session database is damaged: {error}",
+            where=str(path),
+            mend="move the file away, or put a good copy in its place; Harness leaves it as it is",
+            code="corrupt",
+        )
+    if name.startswith("SQLITE_READONLY"):
+        return HarnessError(
+            "the session database is read-only", where=str(path), mend="make file and folder writable", code="database"
+        )
+    return HarnessError(f"the session database: {error}", where=str(path), code="database")
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return str(getattr(error, "sqlite_errorname", "") or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))

@@ -1,0 +1,108 @@
+"""What one event becomes in the record: a row for front ends, and a message for the model where it is one.
+
+Both rows come from the same event and are written in one transaction. Secrets are taken out here, before anything
+reaches the disk; a provider's opaque parts and images stay as they are, since a changed byte would make them useless.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from harness_tui.core.codec import decode, encode
+from harness_tui.core.events import (
+    Envelope,
+    MessageAdded,
+    RunStarted,
+    StepFinished,
+    ToolFinished,
+    envelope_from_json,
+)
+from harness_tui.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from harness_tui.core.redaction import redact, redact_data
+
+_CLASSES: Final[dict[str, type[UserMessage] | type[AssistantMessage] | type[ToolMessage]]] = {
+    "user": UserMessage,
+    "assistant": AssistantMessage,
+    "tool": ToolMessage,
+}
+
+
+def dumps(data: Any) -> str:
+    """Return compact JSON that UTF-8 can hold; values that JSON does not know are written as their text."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(data, separators=(",", ":"), default=str)  # lone surrogates stay as escapes
+    return text
+
+
+def storable(text: str) -> str:
+    """Return ``text`` with lone surrogates replaced, which a text column cannot hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def event_json(envelope: Envelope) -> str:
+    """Return the fields of the event (and ``first_seq``), redacted; the head is kept in columns."""
+    data = cast(dict[str, Any], encode(envelope.event))
+    if envelope.first_seq is not None:
+        data["first_seq"] = envelope.first_seq
+    return dumps(redact_data(data))
+
+
+def event_from_row(session: str, row: tuple[int, str, str | None, str, str]) -> Envelope | None:
+    """Read ``(seq, time, run, type, json)``; ``None`` for a type of a later version.
+
+    Raises ``ValueError`` and ``CodecError``.
+    """
+    seq, time, run, kind, text = row
+    head = {"type": kind, "seq": seq, "time": time, "session": session, "run": run}
+    return envelope_from_json(head | json.loads(text))
+
+
+def message_of(envelope: Envelope) -> Message | None:
+    """Return the message that the event adds to what a model is sent."""
+    match envelope.event:
+        case RunStarted(message=message) | MessageAdded(message=message) | StepFinished(message=message):
+            return message
+        case ToolFinished(call=call, tool=tool, output=output, is_error=is_error, attachments=attachments):
+            return ToolMessage(call, tool, output, is_error, attachments or ())
+        case _:
+            return None
+
+
+def message_json(message: Message) -> str:
+    """Return the message with its private parts, redacted."""
+    data = cast(dict[str, Any], encode(message, with_private=True))
+    opaque = data.pop("opaque", None)
+    attachments = [_redacted_attachment(item) for item in data.pop("attachments", [])]
+    data = cast(dict[str, Any], redact_data(data))
+    if attachments:
+        data["attachments"] = attachments
+    if opaque is not None:
+        data["opaque"] = opaque
+    return dumps(data)
+
+
+def _redacted_attachment(item: Mapping[str, Any]) -> dict[str, Any]:
+    if item.get("kind") != "image":
+        return cast(dict[str, Any], redact_data(item))
+    rest = {key: value for key, value in item.items() if key != "content"}
+    kept = {"content": item["content"]} if "content" in item else {}
+    return cast(dict[str, Any], redact_data(rest)) | kept
+
+
+def message_from_json(role: str, text: str) -> Message:
+    """Read a stored message. Raises ``KeyError`` for an unknown role, ``ValueError``, ``CodecError``."""
+    return decode(_CLASSES[role], json.loads(text))
+
+
+def headline(message: Message) -> str | None:
+    """Return the first line of a user's message, at most 80 characters: the title until a better one is given."""
+    if not isinstance(message, UserMessage):
+        return None
+    line = next((line.strip() for line in message.text.splitlines() if line.strip()), "")
+    line = storable(redact(line))
+    return (line if len(line) <= 80 else line[:79] + "…") or None

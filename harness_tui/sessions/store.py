@@ -1,0 +1,360 @@
+"""Sessions on disk: what front ends show (events) and what a model is sent (messages).
+
+Every method waits for the disk, and for other processes that write: call it through ``asyncio.to_thread``.
+Nothing that was recorded is rewritten; the table of sessions is an index over it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import json
+import os
+import re
+import shutil
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from harness_tui.core.clock import SystemClock, rfc3339
+from harness_tui.core.codec import decode, encode
+from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.events import Envelope, Event, Parent, SessionChanged, ToolFinished
+from harness_tui.core.ids import new_id
+from harness_tui.core.messages import Message, ToolMessage
+from harness_tui.core.seams import Clock
+from harness_tui.sessions import locks, tables
+from harness_tui.sessions.database import Database
+from harness_tui.sessions.records import dumps
+
+INTERRUPTED: Final = "interrupted, effect unknown"
+"""The result of a call whose process died before it had one."""
+
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_PAGE: Final = 512
+_COLUMNS: Final = "id, root, title, headline, created, updated, parent, messages, bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One session. Times are RFC 3339 UTC, ``bytes`` is what it takes on disk, ``live`` that a process has it open."""
+
+    session: str
+    title: str | None
+    root: str
+    created: str
+    updated: str
+    messages: int
+    bytes: int
+    live: bool
+    parent: Parent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """A message with the number of the event that it came with."""
+
+    seq: int
+    message: Message
+
+
+class SessionStore:
+    """All sessions in the database file ``database``; large outputs lie in ``sessions/<id>`` beside it."""
+
+    def __init__(self, database: Path, *, clock: Clock | None = None) -> None:
+        self._database = Database(database)
+        self._clock = clock or SystemClock()
+        self._held: set[str] = set()
+        self._held_guard = threading.Lock()
+
+    def close(self) -> None:
+        """Give back every lock of this store and close the file; the next use opens it again."""
+        for session in tuple(self._held):
+            with contextlib.suppress(HarnessError):  # a lock that stays is seen as stale once the process is gone
+                self.unlock(session)
+        self._database.close()
+
+    def folder(self, session: str) -> Path:
+        """Return the session's folder for large outputs and images; whoever writes into it first makes it."""
+        _check_id(session)
+        return self._database.path.parent / "sessions" / session
+
+    # --- the index ---------------------------------------------------------------------------------
+
+    def create(
+        self, root: Path, *, title: str | None = None, parent: Parent | None = None, session_id: str | None = None
+    ) -> SessionInfo:
+        """Add a session of the project ``root``. Raises ``HarnessError`` when ``session_id`` is taken or no valid name.
+
+        No event is written: ``session_started`` comes through the stream and is its number 1.
+        """
+        session = session_id or new_id("ses")
+        _check_id(session)
+        now = rfc3339(self._clock.now())
+        with self._database.write() as connection:
+            if connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone():
+                raise HarnessError("there is a session of this name already", where=session, code="session-exists")
+            connection.execute(
+                "INSERT INTO sessions (id, root, title, created, updated, parent) VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    session,
+                    _root_text(root),
+                    tables.stored_title(title),
+                    now,
+                    now,
+                    dumps(encode(parent)) if parent else None,
+                ),
+            )
+        return self.info(session)
+
+    def info(self, session: str) -> SessionInfo:
+        """Return the session with this id, or with the one id that starts so. Raises ``UsageError``."""
+        with self._database.read() as connection:
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM sessions WHERE id = ?", (session,)).fetchall()
+            if not rows and session:
+                rows = connection.execute(
+                    f"SELECT {_COLUMNS} FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY id LIMIT 6",
+                    (len(session), session),
+                ).fetchall()
+            live = locks.live_sessions(connection) if rows else set[str]()
+        if not rows:
+            raise UsageError(
+                "there is no such session",
+                where=session or "(empty)",
+                mend="see 'harness sessions list'",
+                code="unknown",
+            )
+        if len(rows) > 1:
+            names = ", ".join(str(row[0]) for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
+            raise UsageError(
+                f"several sessions start so: {names}", where=session, mend="give more of the id", code="ambiguous"
+            )
+        return self._info(rows[0], live)
+
+    def list(self, root: Path | None = None) -> builtins.list[SessionInfo]:
+        """Return the sessions of ``root``, or all of them, the one that changed last first."""
+        where, values = ("WHERE root = ?", (_root_text(root),)) if root is not None else ("", ())
+        with self._database.read() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM sessions {where} ORDER BY updated DESC, id DESC", values
+            ).fetchall()
+            live = locks.live_sessions(connection)
+        return [self._info(row, live) for row in rows]
+
+    def latest(self, root: Path) -> SessionInfo | None:
+        """Return the session of ``root`` to go on with: the latest that has a message and is not a subagent's."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT {_COLUMNS} FROM sessions WHERE root = ? AND parent IS NULL AND messages > 0 "
+                "ORDER BY updated DESC, id DESC LIMIT 1",
+                (_root_text(root),),
+            ).fetchone()
+            live = locks.live_sessions(connection) if row else set[str]()
+        return self._info(row, live) if row else None
+
+    def last_seq(self, session: str) -> int:
+        """Return the number of the latest event, 0 before the first. Raises ``UsageError`` for an unknown session."""
+        with self._database.read() as connection:
+            return tables.last_seq(connection, session)
+
+    def rename(self, session: str, title: str) -> None:
+        """Give the session a title.
+
+        Recorded as ``session_changed`` too, unless a process has the session open: that process numbers its events.
+        """
+        wanted = tables.stored_title(title)
+        if wanted is None:
+            raise UsageError("the title is empty", where=session)
+        with self._database.write() as connection:
+            seq = tables.last_seq(connection, session) + 1
+            if locks.holder_of(connection, session) is None:
+                envelope = self._envelope(session, seq, SessionChanged(title=wanted), None)
+                tables.insert(connection, envelope)
+                tables.set_last(connection, session, seq, envelope.time)
+            tables.set_title(connection, session, wanted)
+
+    def delete(self, session: str) -> None:
+        """Remove the session, its subagents' sessions and their folders. Raises ``HarnessError`` when one is open."""
+        with self._database.write() as connection:
+            tables.last_seq(connection, session)
+            doomed = tables.family(connection, session)
+            for name in doomed:
+                holder = locks.holder_of(connection, name)
+                if holder is not None:
+                    raise _live_error(name, holder)
+            for name in doomed:
+                for table, column in (
+                    ("events", "session"),
+                    ("messages", "session"),
+                    ("locks", "session"),
+                    ("sessions", "id"),
+                ):
+                    connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))
+        for name in doomed:
+            shutil.rmtree(self.folder(name), ignore_errors=True)
+
+    # --- the record --------------------------------------------------------------------------------
+
+    def append(self, session: str, envelopes: Sequence[Envelope]) -> None:
+        """Write events and the messages that they add, in one transaction; durable on return.
+
+        Numbers must grow. Raises ``HarnessError`` when they do not (another process writes this session), when the
+        session is unknown, or when the disk does not take it; nothing is written then.
+        """
+        if not envelopes:
+            return
+        with self._database.write() as connection:
+            last = tables.last_seq(connection, session)
+            for envelope in envelopes:
+                if envelope.seq <= last or envelope.session != session:
+                    raise HarnessError(
+                        f"event {envelope.seq} of {envelope.session} does not follow event {last}",
+                        where=session,
+                        mend="another process may have written this session: resume it again",
+                        code="out-of-order",
+                    )
+                tables.insert(connection, envelope)
+                last = envelope.seq
+            tables.set_last(connection, session, last, envelopes[-1].time)
+
+    def events(self, session: str, after_seq: int = 0) -> Iterator[Envelope]:
+        """Yield the merged events after ``after_seq``, read in pages.
+
+        One that cannot be read is a ``notice`` in its place. Types that only a later version knows are left out.
+        Raises ``UsageError`` for an unknown session.
+        """
+        self.last_seq(session)
+        while True:
+            with self._database.read() as connection:
+                rows = connection.execute(
+                    "SELECT seq, time, run, type, json FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
+                    (session, after_seq, _PAGE),
+                ).fetchall()
+            for row in rows:
+                envelope = tables.read_event(session, row)
+                if envelope is not None:
+                    yield envelope
+            if len(rows) < _PAGE:
+                return
+            after_seq = int(rows[-1][0])
+
+    def messages(self, session: str, *, since_compaction: bool = True) -> builtins.list[StoredMessage]:
+        """Return what a model is sent: the messages after the last ``context_compacted``, or all of them.
+
+        Whoever compacts adds the summary as a message after that event. Raises ``UsageError`` for an unknown session,
+        and ``HarnessError`` for a message that cannot be read.
+        """
+        with self._database.read() as connection:
+            tables.last_seq(connection, session)
+            after = 0
+            if since_compaction:
+                (found,) = connection.execute(
+                    "SELECT max(seq) FROM events WHERE session = ? AND type = 'context_compacted'", (session,)
+                ).fetchone()
+                after = int(found or 0)
+            rows = connection.execute(
+                "SELECT seq, role, json FROM messages WHERE session = ? AND seq > ? ORDER BY seq", (session, after)
+            ).fetchall()
+        return [StoredMessage(int(row[0]), tables.read_message(session, row)) for row in rows]
+
+    def repair(self, session: str) -> builtins.list[ToolMessage]:
+        """Give every call that was left without a result one that says so, and return these results.
+
+        For a session that a dead process left: call it under the session's lock, before the stream is opened (it adds
+        events). They are ``tool_finished`` with metadata ``{"interrupted": true}``; a second repair finds nothing.
+        """
+        with self._database.write() as connection:
+            last = tables.last_seq(connection, session)
+            calls, asked_at = tables.open_calls(connection, session)
+            if not calls:
+                return []
+            row = connection.execute(
+                "SELECT run FROM events WHERE session = ? AND seq = ?", (session, asked_at)
+            ).fetchone()
+            for call in calls:
+                last += 1
+                event = ToolFinished(call.call, call.tool, INTERRUPTED, True, {"interrupted": True})
+                tables.insert(connection, self._envelope(session, last, event, row[0] if row else None))
+            tables.set_last(connection, session, last, rfc3339(self._clock.now()))
+        return [ToolMessage(call.call, call.tool, INTERRUPTED, True) for call in calls]
+
+    # --- locks -------------------------------------------------------------------------------------
+
+    def lock(self, session: str) -> bool:
+        """Open the session for this process; false when one that lives (this one too) has it open already.
+
+        The lock of a dead process is taken over. Raises ``UsageError`` for an unknown session.
+        """
+        with self._database.write() as connection:
+            tables.last_seq(connection, session)
+            taken = locks.take(connection, session)
+        if taken:
+            with self._held_guard:
+                self._held.add(session)
+        return taken
+
+    def unlock(self, session: str) -> None:
+        """Give the session back; nothing happens when this process does not hold it."""
+        with self._database.write() as connection:
+            locks.give_back(connection, session)
+        with self._held_guard:
+            self._held.discard(session)
+
+    @contextlib.contextmanager
+    def locked(self, session: str) -> Generator[None, None, None]:
+        """Hold the session's lock for the block. Raises ``HarnessError`` (code ``live``) that names the holder."""
+        if not self.lock(session):
+            with self._database.read() as connection:
+                holder = locks.holder_of(connection, session)
+            raise _live_error(session, holder)
+        try:
+            yield
+        finally:
+            self.unlock(session)
+
+    # --- parts -------------------------------------------------------------------------------------
+
+    def _envelope(self, session: str, seq: int, event: Event, run: str | None) -> Envelope:
+        return Envelope(seq, rfc3339(self._clock.now()), session, event, run)
+
+    def _info(self, row: tuple[Any, ...], live: set[str]) -> SessionInfo:
+        session, root, title, first_line, created, updated, parent, messages, size = row
+        return SessionInfo(
+            session=session,
+            title=title or first_line,
+            root=root,
+            created=created,
+            updated=updated,
+            messages=messages,
+            bytes=size + _folder_bytes(self.folder(session)),
+            live=session in live,
+            parent=decode(Parent, json.loads(parent)) if parent else None,
+        )
+
+
+def _check_id(session: str) -> None:
+    if not _ID.fullmatch(session):
+        raise HarnessError(
+            "the id of a session has letters, digits, '-' and '_', at most 64", where=repr(session), code="bad-id"
+        )
+
+
+def _root_text(root: Path) -> str:
+    return os.fsencode(root).decode("utf-8", "backslashreplace")  # the name of a folder need not be UTF-8
+
+
+def _live_error(session: str, holder: locks.Holder | None) -> HarnessError:
+    who = f" by process {holder.pid}" if holder is not None else ""
+    return HarnessError(
+        f"the session is open{who}", where=session, mend="close it there first, or start a new one", code="live"
+    )
+
+
+def _folder_bytes(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*") if folder.is_dir() else ():
+        with contextlib.suppress(OSError):  # a file that goes while we look takes no room
+            total += path.lstat().st_size
+    return total
