@@ -16,11 +16,12 @@ FOLDED_LINES: Final = 8
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """The base of every block. ``index`` is its place in the model."""
+    """The base of every block. ``index`` is its place in the model; ``after_call``: a call stands before it."""
 
     version: int = field(default=0, init=False)
     index: int = field(default=-1, init=False)
     folded: bool = field(default=True, init=False)
+    after_call: bool = field(default=False, init=False)
 
     @property
     def size(self) -> int:
@@ -165,6 +166,7 @@ class TranscriptModel:
     def add(self, block: Block) -> None:
         """Append ``block``."""
         block.index = len(self.blocks)
+        block.after_call = bool(self.blocks) and isinstance(self.blocks[-1], ToolBlock)
         self.blocks.append(block)
 
     def touch(self, block: Block) -> None:
@@ -175,15 +177,28 @@ class TranscriptModel:
 
     def replace(self, index: int, blocks: Sequence[Block]) -> None:
         """Put ``blocks`` in the place of the one at ``index``; those after it move."""
+        if blocks:
+            blocks[0].after_call = self.blocks[index].after_call
         self.blocks[index : index + 1] = blocks
         for place in range(index, len(self.blocks)):
             self.blocks[place].index = place
         self._first_new = min(self._first_new, index)
         self._touched = {place: block for place, block in self._touched.items() if place < index}
 
+    def cut(self, index: int) -> None:
+        """Forget the blocks from ``index`` on."""
+        del self.blocks[index:]
+        self._first_new = min(self._first_new, index)
+        self._touched = {place: block for place, block in self._touched.items() if place < index}
+
     def clear(self) -> None:
         """Forget every block."""
         self.blocks.clear()
+        self._touched.clear()
+        self._first_new, self._reset = 0, True
+
+    def reset_changes(self) -> None:
+        """Make the next look one at everything: another view begins."""
         self._touched.clear()
         self._first_new, self._reset = 0, True
 

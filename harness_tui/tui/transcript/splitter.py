@@ -63,17 +63,23 @@ class AnswerSplitter:
     def __init__(self) -> None:
         self._clean = CleanStream()
         self._parts: list[str] = []
+        self._all: list[str] = []
         self._rest = ""
         self._first = True
-        self._fence: str | None = None
 
     @property
     def waiting(self) -> bool:
         """Whether something arrived since the last :meth:`take`."""
         return bool(self._parts)
 
+    @property
+    def arrived(self) -> str:
+        """Everything that came, as it came."""
+        return "".join(self._all)
+
     def add(self, piece: str) -> None:
         """Take a piece as it came."""
+        self._all.append(piece)
         self._parts.append(piece)
 
     def take(self, *, last: bool = False) -> tuple[list[MarkdownBlock], MarkdownBlock | None]:

@@ -1,0 +1,69 @@
+"""What the side panel shows, as plain data: diagnostics by file, servers, notices, skills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
+    from harness_tui.tui.backend import SkillRow
+
+MAX_NOTICES: Final = 200
+
+_UP: Final = frozenset({"ready", "busy", "idle"})
+_BAD: Final = frozenset({"failed", "crashed", "degraded", "needs_auth"})
+
+
+@dataclass(slots=True)
+class PanelState:
+    """The panel's data. ``version`` grows with every change."""
+
+    diagnostics: dict[str, DiagnosticsReported] = field(default_factory=dict[str, "DiagnosticsReported"])
+    servers: dict[tuple[str, str], ServerChanged] = field(default_factory=dict[tuple[str, str], "ServerChanged"])
+    notices: list[Notice] = field(default_factory=list["Notice"])
+    skills: Sequence[SkillRow] = ()
+    version: int = 0
+
+    def report(self, event: DiagnosticsReported) -> None:
+        """Take the latest verdict on a file. One that knows nothing keeps the items that were known, marked as old."""
+        known = self.diagnostics.get(event.path)
+        if event.verdict in ("unknown", "unchanged", "skipped") and not event.items and known is not None:
+            from dataclasses import replace
+
+            event = replace(event, items=known.items)
+        self.diagnostics[event.path] = event
+        self.version += 1
+
+    def change_server(self, event: ServerChanged) -> None:
+        """Take a server's state."""
+        self.servers[event.kind, event.name] = event
+        self.version += 1
+
+    def add_notice(self, event: Notice) -> None:
+        """Take a notice; the same one twice in a row is kept once."""
+        if self.notices and self.notices[-1] == event:
+            return
+        self.notices.append(event)
+        del self.notices[:-MAX_NOTICES]
+        self.version += 1
+
+    def count(self, severity: str) -> int:
+        """Return how many diagnostics of a severity there are."""
+        return sum(item.severity == severity for report in self.diagnostics.values() for item in report.items)
+
+    def servers_up(self, kind: str) -> tuple[int, int, int]:
+        """Return how many servers of a kind are usable, how many have failed, and how many there are."""
+        states = [server.state for (k, _), server in self.servers.items() if k == kind and server.state != "disabled"]
+        return sum(s in _UP for s in states), sum(s in _BAD for s in states), len(states)
+
+    def problems(self) -> int:
+        """Return the number of notices at level warning or error."""
+        return sum(notice.level != "info" for notice in self.notices)
+
+    def reset_session(self) -> None:
+        """Forget what belongs to a session; servers and skills belong to the workspace."""
+        self.diagnostics.clear()
+        self.notices.clear()
+        self.version += 1

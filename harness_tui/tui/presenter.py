@@ -1,0 +1,352 @@
+"""Events to models: what the transcript, the status line and the panels show, decided without Textual.
+
+:meth:`Presenter.apply` is cheap and takes every event in order; deltas only pile up there. :meth:`Presenter.flush`
+turns what piled up into blocks, once per tick. Foreign text is cleaned here, on its way into the models.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from harness_tui.core import events as ev
+from harness_tui.core.messages import UserMessage
+from harness_tui.core.text import clean_for_display
+from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.state import SessionState
+from harness_tui.tui.tool_text import ToolLog, seconds_between
+from harness_tui.tui.transcript.model import (
+    Block,
+    MarkdownBlock,
+    NoticeBlock,
+    QuestionBlock,
+    ReasoningBlock,
+    RunEndBlock,
+    SummaryBlock,
+    TranscriptModel,
+    UserBlock,
+)
+from harness_tui.tui.transcript.splitter import AnswerSplitter, CleanStream, split_whole
+
+
+class Presenter:
+    """Keeps the models of one session. ``monotonic`` gives seconds that never go back."""
+
+    def __init__(self, panels: PanelState | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.transcript = TranscriptModel()
+        self.state = SessionState()
+        self.panels = panels or PanelState()
+        self._monotonic = monotonic
+        self._tools = ToolLog(self.transcript)
+        self._last_seq = 0
+        self._replaying = False
+        self._replayed = ""
+        self._typed: list[str] = []
+        self._splitter: AnswerSplitter | None = None
+        self._open: MarkdownBlock | None = None
+        self._answer_from = 0
+        self._reasoning: ReasoningBlock | None = None
+        self._reasoning_clean = CleanStream()
+        self._reasoning_started = ""
+        self._run_started_at = ""
+
+    # --- input ---------------------------------------------------------------------------------------
+
+    def expect_message(self, typed: str) -> None:
+        """Remember what the person typed: a command's message shows it in the place of its expansion."""
+        self._typed = [*self._typed[-20:], typed]
+
+    def replay(self, history: list[ev.Envelope]) -> None:
+        """Take the record of a session. Nothing in it can be answered any more, and no run of it goes on."""
+        self._replaying = True
+        for envelope in history:
+            self.apply(envelope)
+        self.flush()
+        self._replaying = False
+        self.state.requests.clear()
+        self._tools.end_all("interrupted")
+        self._end_run()
+
+    def apply(self, envelope: ev.Envelope) -> None:
+        """Take one event. What was seen before (by its number) is left out."""
+        if self.state.session and envelope.session != self.state.session:
+            self._apply_foreign(envelope)
+            return
+        if envelope.seq <= self._last_seq:
+            return
+        self._last_seq = envelope.seq
+        self.state.last_event = self._monotonic()
+        match envelope.event:
+            case ev.TextDelta(text=text):
+                self._text(text)
+            case ev.ReasoningDelta(text=text):
+                self._reason(text, envelope.time)
+            case _:
+                self.flush()
+                self._apply(envelope)
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that was taken."""
+        return self._last_seq
+
+    # --- the events of this session ------------------------------------------------------------------
+
+    def _apply(self, envelope: ev.Envelope) -> None:
+        match envelope.event:
+            case ev.RunStarted() | ev.RunFinished() | ev.StepFinished() | ev.ModelRetried():
+                self._apply_run(envelope, envelope.event)
+            case ev.TextFinished(text=text):
+                self._finish_text(text)
+            case ev.ReasoningFinished(text=text):
+                self._finish_reasoning(text, envelope.time)
+            case ev.ToolStarted() | ev.ToolProgress() | ev.ToolFinished() | ev.FileChanged():
+                self._apply_tool(envelope, envelope.event)
+            case ev.PermissionRequested() | ev.PermissionResolved() | ev.QuestionAsked() | ev.QuestionAnswered():
+                self._apply_request(envelope.event)
+            case ev.SessionStarted() | ev.SessionChanged() | ev.UsageUpdated() | ev.QueueChanged():
+                self._apply_session(envelope)
+            case ev.DiagnosticsReported() | ev.ServerChanged() | ev.Notice():
+                self._apply_surroundings(envelope.event)
+            case ev.MessageAdded() | ev.ContextCompacted() | ev.UndoApplied():
+                self._apply_record(envelope.event)
+            case _:
+                pass  # todo_updated has no place in the transcript
+
+    def _apply_surroundings(self, event: ev.Event) -> None:
+        match event:
+            case ev.DiagnosticsReported():
+                self.panels.report(event)
+            case ev.ServerChanged():
+                self.panels.change_server(event)
+            case ev.Notice():
+                self.panels.add_notice(event)
+                hint = clean_for_display(event.hint) if event.hint else None
+                source = clean_for_display(event.source, one_line=True)
+                self._add(NoticeBlock(event.level, source, clean_for_display(event.text), hint))
+            case _:
+                pass
+
+    def _apply_record(self, event: ev.Event) -> None:
+        match event:
+            case ev.MessageAdded(message=message, origin=origin):
+                if origin != "prompt" and isinstance(message, UserMessage):
+                    self._add(UserBlock(clean_for_display(message.text), origin=origin))
+            case ev.ContextCompacted():
+                head = f"History summed up: {event.before:,} to {event.after:,} tokens"
+                self._add(SummaryBlock(head, clean_for_display(event.summary)))
+            case ev.UndoApplied():
+                text = f"Changes of a run taken back: {', '.join(event.paths) or 'none'}"
+                hint = f"changed since, left alone: {', '.join(event.conflicts)}" if event.conflicts else ""
+                self._add(NoticeBlock("info", "undo", clean_for_display(text), clean_for_display(hint) or None))
+            case _:
+                pass
+
+    def _apply_session(self, envelope: ev.Envelope) -> None:
+        state = self.state
+        match envelope.event:
+            case ev.SessionStarted() as event:
+                state.session, state.root, state.title = envelope.session, event.root, event.title
+            case ev.SessionChanged() as event:
+                state.title = event.title or state.title
+                state.agent = event.agent or state.agent
+                state.model = event.model or state.model
+                state.mode = event.mode or state.mode
+            case ev.UsageUpdated() as event:
+                state.context_used = event.context_used
+                state.context_limit = event.context_limit or state.context_limit
+                state.cost += event.cost or 0.0
+            case ev.QueueChanged(items=items):
+                state.queue = items
+            case _:
+                pass
+
+    def _apply_run(self, envelope: ev.Envelope, event: ev.Event) -> None:
+        state = self.state
+        match event:
+            case ev.RunStarted():
+                state.running, state.run, state.activity = True, envelope.run, "waiting for the model"
+                state.agent, state.model, state.mode = event.agent, event.model, event.mode
+                state.run_started = self._monotonic()
+                self._run_started_at = envelope.time
+                self._tools.calls = 0
+                self._add(self._user_block(event))
+            case ev.StepFinished():
+                state.activity = "waiting for the model"
+            case ev.ModelRetried():
+                state.activity = f"trying again in {event.wait_s:.0f} s ({event.kind})"
+                text = f"{event.message} Attempt {event.attempt}, again in {event.wait_s:.1f} s."
+                self._add(NoticeBlock("warning", event.kind, clean_for_display(text, one_line=True)))
+            case ev.RunFinished():
+                self._tools.end_all("cancelled" if event.reason == "cancelled" else "ended")
+                self._end_run()
+                self._add(self._end_block(event, envelope.time))
+            case _:
+                pass
+
+    def _apply_tool(self, envelope: ev.Envelope, event: ev.Event) -> None:
+        match event:
+            case ev.ToolStarted():
+                self._tools.start(event, envelope.time)
+                self.state.titles[event.call] = clean_for_display(event.title, one_line=True)
+                self.state.activity = f"running {clean_for_display(event.tool, one_line=True)}"
+            case ev.ToolProgress():
+                self._tools.progress(event)
+            case ev.ToolFinished():
+                self._tools.finish(event, envelope.time)
+                self.state.drop_request(call=event.call)
+                self.state.titles.pop(event.call, None)
+            case ev.FileChanged():
+                self._tools.file_changed(event)
+            case _:
+                pass
+
+    def _apply_request(self, event: ev.Event) -> None:
+        match event:
+            case ev.PermissionRequested():
+                self.state.requests.append(event)
+                self._tools.wait(event)
+            case ev.PermissionResolved():
+                self.state.drop_request(request=event.request, call=event.call)
+                self._tools.resolve(event)
+            case ev.QuestionAsked():
+                self.state.requests.append(event)
+                source, title = clean_for_display(event.source, one_line=True), clean_for_display(event.title)
+                self._add(QuestionBlock(event.request, source, title))
+            case ev.QuestionAnswered():
+                self.state.drop_request(request=event.request)
+                self._answer_question(event)
+            case _:
+                pass
+
+    def _apply_foreign(self, envelope: ev.Envelope) -> None:
+        """An event of a subagent: its requests are the person's business, the rest is progress of the call."""
+        match envelope.event:
+            case ev.SessionStarted(parent=parent) if parent is not None:
+                self._tools.adopt(envelope.session, parent.call)
+            case ev.PermissionRequested() | ev.QuestionAsked() as event:
+                self.state.requests.append(event)
+            case ev.PermissionResolved(request=request) | ev.QuestionAnswered(request=request):
+                self.state.drop_request(request=request)
+            case ev.ToolStarted(call=call, title=title):
+                self.state.titles[call] = clean_for_display(title, one_line=True)
+                self._tools.child_step(envelope.session, self.state.titles[call])
+            case ev.ToolFinished(call=call):
+                self.state.drop_request(call=call)
+                self.state.titles.pop(call, None)
+            case _:
+                pass
+
+    # --- text ----------------------------------------------------------------------------------------
+
+    def _text(self, text: str) -> None:
+        if self._replaying:
+            self._replayed += text
+            return
+        if self._splitter is None:
+            self._splitter, self._open = AnswerSplitter(), None
+            self._answer_from = len(self.transcript.blocks)
+            self.state.activity = "answering"
+        self._splitter.add(text)
+
+    def _reason(self, text: str, moment: str) -> None:
+        if self._reasoning is None:
+            self._reasoning, self._reasoning_started = ReasoningBlock(), moment
+            self._reasoning_clean = CleanStream()
+            self.state.activity = "thinking"
+            self._add(self._reasoning)
+        self._reasoning.text += self._reasoning_clean.feed(text)
+        self.transcript.touch(self._reasoning)
+
+    def flush(self) -> None:
+        """Turn the deltas that piled up into blocks."""
+        if self._splitter is not None and self._splitter.waiting:
+            self._show(*self._splitter.take())
+
+    def _show(self, done: list[MarkdownBlock], rest: MarkdownBlock | None) -> None:
+        blocks: list[Block] = [*done, *([rest] if rest is not None else [])]
+        if self._open is not None:
+            self.transcript.replace(self._open.index, blocks)
+        else:
+            for block in blocks:
+                self._add(block)
+        self._open = rest
+
+    def _finish_text(self, text: str) -> None:
+        whole = clean_for_display(text)
+        self._replayed = ""
+        if self._splitter is None:  # of a record: one block, parsed when somebody looks at it
+            if whole.strip():
+                self._add(MarkdownBlock(whole.strip("\n"), first=True))
+            return
+        self._show(*self._splitter.take(last=True))
+        arrived = self._splitter.arrived
+        self._splitter = self._open = None
+        if arrived != text:  # deltas were lost or merged away: the finished text is the truth
+            self._replace_answer(whole)
+
+    def _replace_answer(self, whole: str) -> None:
+        blocks = self.transcript.blocks
+        kept = [block for block in blocks[self._answer_from :] if not isinstance(block, MarkdownBlock)]
+        self.transcript.cut(self._answer_from)
+        for block in [*split_whole(whole), *kept]:
+            self._add(block)
+
+    def _finish_reasoning(self, text: str, moment: str) -> None:
+        block = self._reasoning or ReasoningBlock()
+        if self._reasoning is None:
+            self._add(block)
+        block.text, block.open = clean_for_display(text).strip(), False
+        block.seconds = seconds_between(self._reasoning_started, moment)
+        self.transcript.touch(block)
+        self._reasoning, self._reasoning_started = None, ""
+
+    # --- blocks --------------------------------------------------------------------------------------
+
+    def _add(self, block: Block) -> None:
+        self.transcript.add(block)
+
+    def _user_block(self, event: ev.RunStarted) -> UserBlock:
+        text = clean_for_display(event.message.text)
+        names = tuple(
+            clean_for_display(item.path or item.uri or item.kind, one_line=True) for item in event.message.attachments
+        )
+        typed = self._typed.pop(0) if self._typed else None
+        if event.command is None:
+            return UserBlock(text, attachments=names)
+        name = clean_for_display(f"/{event.command.name}", one_line=True)
+        shown = clean_for_display(typed) if typed and typed.startswith("/") else name
+        source = clean_for_display(event.command.source, one_line=True)
+        return UserBlock(shown, sent=text, source=source, attachments=names)
+
+    def _end_block(self, event: ev.RunFinished, moment: str) -> RunEndBlock:
+        error = event.error
+        return RunEndBlock(
+            event.reason,
+            text=clean_for_display(error.message) if error else "",
+            hint=clean_for_display(error.hint) if error and error.hint else None,
+            seconds=seconds_between(self._run_started_at, moment),
+            calls=self._tools.calls,
+        )
+
+    def _end_run(self) -> None:
+        if self._replayed:  # an answer that broke off has no finished text
+            self._finish_text(self._replayed)
+        if self._splitter is not None:
+            self._show(*self._splitter.take(last=True))
+        self._splitter = self._open = None
+        if self._reasoning is not None:
+            self._reasoning.open = False
+            self.transcript.touch(self._reasoning)
+            self._reasoning = None
+        self.state.running, self.state.run, self.state.activity = False, None, ""
+        self.state.requests.clear()
+        self._typed.clear()
+
+    def _answer_question(self, event: ev.QuestionAnswered) -> None:
+        for block in reversed(self.transcript.blocks):
+            if isinstance(block, QuestionBlock) and block.request == event.request:
+                values = ", ".join(f"{key}: {value}" for key, value in (event.content or {}).items())
+                block.answer = clean_for_display(values or event.action, one_line=True)
+                self.transcript.touch(block)
+                return

@@ -1,0 +1,49 @@
+"""What the status line and the request bar show of a session, as plain data that the presenter keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness_tui.core.events import PermissionRequested, QuestionAsked, QueueItem
+
+
+@dataclass(slots=True)
+class SessionState:
+    """One session at a glance. ``requests`` wait for the person, oldest first.
+
+    ``run_started`` and ``last_event`` are monotonic seconds of this process; ``activity`` is a word or two on what goes
+    on. ``context_used`` and ``context_limit`` are tokens.
+    """
+
+    session: str = ""
+    root: str = ""
+    title: str | None = None
+    agent: str = ""
+    model: str = ""
+    mode: str = ""
+    run: str | None = None
+    running: bool = False
+    run_started: float = 0.0
+    last_event: float = 0.0
+    activity: str = ""
+    context_used: int = 0
+    context_limit: int | None = None
+    cost: float = 0.0
+    queue: tuple[QueueItem, ...] = ()
+    requests: list[PermissionRequested | QuestionAsked] = field(
+        default_factory=list["PermissionRequested | QuestionAsked"]
+    )
+    titles: dict[str, str] = field(default_factory=dict[str, str])
+    """Call to title, for approvals."""
+
+    def drop_request(self, request: str | None = None, call: str | None = None) -> None:
+        """Forget a request by its id, or all of a call."""
+        self.requests = [
+            item for item in self.requests if item.request != request and (call is None or _call_of(item) != call)
+        ]
+
+
+def _call_of(item: PermissionRequested | QuestionAsked) -> str | None:
+    return getattr(item, "call", None)

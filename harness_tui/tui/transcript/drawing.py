@@ -1,0 +1,226 @@
+"""One block of the transcript as styled lines: what every kind of block looks like."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness_tui.tui.lines import Line, Span, plain, wrap
+from harness_tui.tui.transcript.diff import diff_lines
+from harness_tui.tui.transcript.highlight import Highlighter
+from harness_tui.tui.transcript.model import (
+    FOLDED_LINES,
+    Block,
+    MarkdownBlock,
+    NoticeBlock,
+    QuestionBlock,
+    ReasoningBlock,
+    RunEndBlock,
+    SummaryBlock,
+    ToolBlock,
+    UserBlock,
+)
+
+OPEN_LINES: Final = 400
+"""Lines of an unfolded output that are drawn; the rest is in the file that the block names, or in the record."""
+
+_SIGNS: Final = {
+    "running": ("…", "accent"),
+    "waiting": ("?", "warning bold"),
+    "done": ("✓", "ok"),
+    "failed": ("✗", "error"),
+    "denied": ("⊘", "warning"),
+}
+_LEVELS: Final = {"info": ("i", "info"), "warning": ("!", "warning bold"), "error": ("✗", "error bold")}
+_ENDS: Final = {
+    "cancelled": ("⊘", "warning", "cancelled"),
+    "failed": ("✗", "error bold", "failed"),
+    "refused": ("⊘", "warning", "stopped: not allowed"),
+    "step_limit": ("!", "warning", "stopped: step limit reached"),
+}
+_INDENT: Final[Line] = (("  ", ""),)
+_RULE: Final[Line] = (("  │ ", "muted"),)
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people: ``0.2 s``, ``12 s``, ``3 min 5 s``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+
+
+class BlockRenderer:
+    """Draws blocks at a width; ``details`` unfolds every output."""
+
+    def __init__(self, highlighter: Highlighter | None = None) -> None:
+        self.highlighter = highlighter or Highlighter()
+        self.details = False
+
+    def draw(self, block: Block, width: int) -> list[Line]:
+        """Return the lines of ``block``, none wider than ``width`` cells.
+
+        Calls stand close together; everything else ends with an empty line, and begins with one after a call.
+        """
+        lines = self._lines(block, width)
+        if isinstance(block, ToolBlock):
+            return lines
+        return [*([()] if block.after_call else []), *lines, ()]
+
+    def _lines(self, block: Block, width: int) -> list[Line]:
+        match block:
+            case UserBlock():
+                return self._user(block, width)
+            case MarkdownBlock():
+                return self._markdown(block, width)
+            case ReasoningBlock():
+                return self._reasoning(block, width)
+            case ToolBlock():
+                return self._tool(block, width)
+            case NoticeBlock():
+                return self._notice(block, width)
+            case QuestionBlock():
+                return self._question(block, width)
+            case SummaryBlock():
+                return self._folding(block, block.head, block.text, width)
+            case RunEndBlock():
+                return self._end(block, width)
+            case _:
+                raise AssertionError(f"no drawing for {type(block).__name__}")
+
+    def unfolded(self, block: Block) -> bool:
+        """Whether the block shows everything: its own state, turned round by ``details``."""
+        return block.folded is self.details
+
+    def _user(self, block: UserBlock, width: int) -> list[Line]:
+        mark = {"prompt": "❯ ", "steer": "» ", "shell": "! ", "diagnostics": "✚ "}.get(block.origin, "❯ ")
+        style = "user" if block.origin in ("prompt", "steer") else "muted"
+        lines = wrap([(block.typed, "bold" if style == "user" else "")], width, first=((mark, style),))
+        limit = FOLDED_LINES * 2 if block.origin == "prompt" else FOLDED_LINES
+        lines = self._limit(block, lines, limit)
+        if block.attachments:
+            lines.extend(wrap([(f"with {', '.join(block.attachments)}", "muted")], width, first=_INDENT))
+        if block.sent is not None:
+            head = f"from {block.source}, {_count(block.sent)} sent"
+            lines.extend(self._folding(block, head, block.sent, width))
+        return lines
+
+    def _markdown(self, block: MarkdownBlock, width: int) -> list[Line]:
+        from harness_tui.tui.transcript.markdown import MarkdownRenderer
+        from harness_tui.tui.transcript.splitter import parser
+
+        tokens = block.tokens if block.tokens is not None else parser().parse(block.source)
+        block.tokens = None
+        lines = MarkdownRenderer(width - 2, self.highlighter).render(tokens)
+        if not lines:
+            lines = wrap([(block.source, "")], width - 2)
+        mark: Line = (("● ", "accent"),) if block.first else _INDENT
+        return [(*mark, *lines[0]), *((*_INDENT, *line) if line else () for line in lines[1:])]
+
+    def _reasoning(self, block: ReasoningBlock, width: int) -> list[Line]:
+        lines = wrap([(block.text.strip(), "muted italic")], width, first=_RULE, rest=_RULE)
+        if block.open:
+            return [(("… thinking", "muted"),), *lines[-3:]]
+        took = f" for {duration(block.seconds)}" if block.seconds is not None else ""
+        mark = "▾" if self.unfolded(block) else "▸"
+        head: Line = ((f"{mark} thought{took}", "muted"),)
+        return [head, *lines] if self.unfolded(block) else [head]
+
+    def _tool(self, block: ToolBlock, width: int) -> list[Line]:
+        sign, style = _SIGNS[block.state]
+        notes = [note for note in (block.note, block.source) if note]
+        if block.seconds is not None and block.seconds >= 0.1:
+            notes.append(duration(block.seconds))
+        title: list[Span] = [(block.title, "bold")]
+        if notes:
+            title.append((f"  {' · '.join(notes)}", "muted"))
+        lines = wrap(title, width, first=((f"{sign} ", style),))
+        if self.unfolded(block) and block.arguments not in ("", "{}"):
+            lines.extend(wrap([(block.arguments, "muted")], width, first=_RULE, rest=_RULE))
+        lines.extend(self._tool_body(block, width))
+        if block.cut:
+            lines.extend(wrap([(block.cut, "warning")], width, first=_RULE, rest=_RULE))
+        return lines
+
+    def _tool_body(self, block: ToolBlock, width: int) -> list[Line]:
+        lines: list[Line] = []
+        if block.diff:
+            body = [(*_INDENT, *line) for line in diff_lines(block.diff, width - 2)]
+            lines.extend(self._limit(block, body, FOLDED_LINES * 2))
+        show_output = block.output and (not block.diff or block.state == "failed" or self.unfolded(block))
+        if show_output:
+            style = "error" if block.state == "failed" else "muted"
+            text = block.output if len(block.output) < 200_000 else block.output[-200_000:]
+            source = text.split("\n")
+            running = block.state == "running"
+            keep = OPEN_LINES if self.unfolded(block) else FOLDED_LINES
+            shown = source[-keep:] if running else source[:keep]
+            body = [line for row in shown for line in wrap([(row, style)], width, first=_RULE, rest=_RULE)]
+            lines.extend(self._limit(block, body, keep, hidden=len(source) - len(shown), tail=running))
+        return lines
+
+    def _limit(self, block: Block, lines: list[Line], limit: int, *, hidden: int = 0, tail: bool = False) -> list[Line]:
+        """Cut ``lines`` to ``limit`` where the block is folded, and say how much is hidden."""
+        if self.unfolded(block):
+            limit = OPEN_LINES
+        if len(lines) > limit + 1:
+            hidden += len(lines) - limit
+            lines = lines[-limit:] if tail else lines[:limit]
+        if hidden <= 0:
+            return lines
+        more: Line = (("  ", ""), (f"… {hidden:,} more lines (Ctrl+O shows all)", "muted"))
+        if self.unfolded(block):
+            more = (("  ", ""), (f"… {hidden:,} more lines", "muted"))
+        return [more, *lines] if tail else [*lines, more]
+
+    def _folding(self, block: Block, head: str, text: str, width: int) -> list[Line]:
+        mark = "▾" if self.unfolded(block) else "▸"
+        lines = wrap([(f"{mark} {head}", "muted")], width, first=_INDENT)
+        if self.unfolded(block):
+            body = [line for row in text.split("\n") for line in wrap([(row, "muted")], width, first=_RULE, rest=_RULE)]
+            lines.extend(self._limit(block, body, OPEN_LINES))
+        return lines
+
+    def _notice(self, block: NoticeBlock, width: int) -> list[Line]:
+        sign, style = _LEVELS[block.level]
+        spans: list[Span] = [(f"{block.source}: ", "muted")] if block.source else []
+        lines = wrap(
+            [*spans, (block.text, style if block.level == "error" else "")], width, first=((f"{sign} ", style),)
+        )
+        if block.hint:
+            lines.extend(wrap([(block.hint, "muted")], width, first=(("  → ", "muted"),)))
+        return self._limit(block, lines, FOLDED_LINES * 2)
+
+    def _question(self, block: QuestionBlock, width: int) -> list[Line]:
+        spans: list[Span] = [(f"{block.source} asks: ", "muted"), (block.title, "bold")]
+        lines = wrap(spans, width, first=(("? ", "warning bold"),))
+        answer = block.answer if block.answer is not None else "waiting for you"
+        lines.extend(wrap([(answer, "muted")], width, first=(("  → ", "muted"),)))
+        return lines
+
+    def _end(self, block: RunEndBlock, width: int) -> list[Line]:
+        took = duration(block.seconds) if block.seconds is not None else ""
+        calls = f"{block.calls} call{'s' if block.calls != 1 else ''}" if block.calls else ""
+        rest = " · ".join(part for part in (took, calls) if part)
+        if block.reason == "completed":
+            return [(("  ", ""), (rest or "done", "muted"))]
+        sign, style, word = _ENDS.get(block.reason, ("!", "warning", block.reason))
+        spans: list[Span] = [(word, style)]
+        if block.text:
+            spans.append((f": {block.text}", ""))
+        if rest:
+            spans.append((f"  {rest}", "muted"))
+        lines = wrap(spans, width, first=((f"{sign} ", style),))
+        if block.hint:
+            lines.extend(wrap([(block.hint, "muted")], width, first=(("  → ", "muted"),)))
+        return lines
+
+
+def _count(text: str) -> str:
+    lines = text.count("\n") + 1
+    return f"{lines} line{'s' if lines != 1 else ''}"
+
+
+def text_of(lines: list[Line]) -> str:
+    """Return drawn lines as text."""
+    return "\n".join(plain(line) for line in lines)
