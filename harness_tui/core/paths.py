@@ -64,10 +64,12 @@ def read_regular(path: Path, *, max_bytes: int) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise HarnessError(error.strerror or str(error), where=str(path), code="unreadable") from error
+    # The descriptor is looked at before it becomes a file object: of a folder none can be made.
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise HarnessError("not a regular file", where=str(path), code="not-regular")
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise HarnessError("not a regular file", where=str(path), code="not-regular")
         if status.st_size > max_bytes:
             raise HarnessError(
                 f"{status.st_size} bytes are more than the limit of {max_bytes}", where=str(path), code="too-large"
