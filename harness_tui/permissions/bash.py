@@ -27,8 +27,9 @@ _REMOTE_RUNNERS: Final = frozenset("chroot strace time flock ssh script unbuffer
 _RUNNERS: Final = _SCRIPT_RUNNERS | _PROGRAM_RUNNERS | _REMOTE_RUNNERS
 """Programs that run a command given among their arguments."""
 
-_RUNNER_ARGUMENTS: Final = 128
-"""As many arguments of a runner are looked at; a longer command counts as one that cannot be read."""
+_LONG_CHARS: Final = 16_384
+_RUNNER_ARGUMENTS: Final = 32
+"""As many arguments of a runner are looked at; a longer command or text counts as one that cannot be read."""
 
 
 def equals(pattern: str, command: str) -> bool:
@@ -58,7 +59,7 @@ def parts(command: str) -> tuple[str, ...]:
 
 def is_opaque(command: str) -> bool:
     """Tell whether a program of ``command`` cannot be read off its text: its name is computed, or it runs a script."""
-    if "$'" in command or '$"' in command or "eval" in command.split():
+    if len(command) > _LONG_CHARS or "$'" in command or '$"' in command or "eval" in command.split():
         return True
     for piece in _CUTS.split(command):
         words = _words_of_command(piece.translate(_QUOTES).split())
@@ -84,7 +85,7 @@ def _forms(piece: str) -> list[str]:
         return []
     rest = _words_of_command(words)
     forms = [piece, " ".join(words), *_named(rest)]
-    if rest and rest[0].rpartition("/")[2] in _RUNNERS:
+    if rest and rest[0].rpartition("/")[2] in _RUNNERS and len(piece) <= _LONG_CHARS:
         # Which argument the command begins at depends on the program: every one of them is tried.
         for start in range(1, min(len(rest), _RUNNER_ARGUMENTS)):
             forms += _named(rest[start:])
