@@ -1,0 +1,103 @@
+"""What a server says it offers, as plain values: the same for a live server and for a cached manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from harness_tui.core.seams import PromptSpec
+
+Era: TypeAlias = Literal["modern", "legacy"]
+"""``modern`` servers speak without a handshake (2026-07-28 and later), ``legacy`` ones begin with ``initialize``."""
+
+TOKEN_CHARS: Final = 4
+"""Characters that count as one token in estimates."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """One tool as its server defines it. ``schema`` is the input schema, untouched; hints are the server's own claims.
+
+    ``structured`` tells that an output schema is declared.
+    """
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    title: str | None = None
+    read_only: bool = False
+    structured: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 that approvals are bound to: it changes when what the model reads of this tool changes."""
+        shown = json.dumps([self.name, self.description, self.schema], sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(shown.encode("ascii")).hexdigest()
+
+    @property
+    def tokens(self) -> int:
+        """Roughly what this definition costs in each request."""
+        shown = json.dumps([self.name, self.description, self.schema], ensure_ascii=False)
+        return -(-len(shown) // TOKEN_CHARS)
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A tool that is left out, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Everything that one server offers. ``protocol`` is the revision that was negotiated."""
+
+    tools: tuple[ToolDefinition, ...] = ()
+    prompts: tuple[PromptSpec, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+    protocol: str | None = None
+    era: Era | None = None
+    instructions: str | None = None
+
+    def tool(self, name: str) -> ToolDefinition | None:
+        """Return the tool that the server calls ``name``."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+    @property
+    def remark(self) -> str | None:
+        """Say which tools are left out, and why; ``None`` when none is."""
+        if not self.quarantined:
+            return None
+        listed = "; ".join(f"{item.name} ({item.reason})" for item in self.quarantined[:5])
+        more = len(self.quarantined) - 5
+        return f"left out: {listed}" + (f" and {more} more" if more > 0 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """The answer to one call. ``content`` holds the blocks in their wire form, ``structured`` any JSON value."""
+
+    content: tuple[dict[str, Any], ...]
+    structured: Any = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """One line of a server list. ``tools`` counts what is offered, ``tokens`` estimates what that costs per request.
+
+    ``state`` is one of ``core.values.McpState``; ``source`` is the ``file:line`` of the entry.
+    """
+
+    name: str
+    state: str
+    reason: str | None
+    protocol: str | None
+    transport: str
+    tools: int
+    tokens: int
+    stderr_tail: str
+    source: str

@@ -1,0 +1,98 @@
+"""Failures of servers in plain words.
+
+The SDK wraps what went wrong in groups of groups; a person wants one sentence: not found, exited with code N, did not
+answer, refused with this message.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import Final
+
+from harness_tui.core.errors import HarnessError, ToolError
+from harness_tui.core.text import clean_for_display, cut_end
+
+_LINE_CHARS: Final = 200
+
+CONNECTION_CLOSED: Final = -32000
+METHOD_NOT_FOUND: Final = -32601
+UNSUPPORTED_PROTOCOL: Final = -32022
+
+
+class StartError(HarnessError):
+    """A server that could not be started.
+
+    ``exited`` tells that it went away before it answered, ``rpc`` is the code of its refusal, ``needs_auth`` that it
+    wants a login.
+    """
+
+    def __init__(
+        self, what: str, *, where: str, exited: bool = False, rpc: int | None = None, needs_auth: bool = False
+    ) -> None:
+        super().__init__(what, where=where, code="server-failed")
+        self.exited = exited
+        self.rpc = rpc
+        self.needs_auth = needs_auth
+
+
+class CallError(ToolError):
+    """A call that failed. ``effect_unknown`` tells that the server may have acted on it all the same."""
+
+    def __init__(self, what: str, *, where: str, mend: str | None = None, effect_unknown: bool = False) -> None:
+        super().__init__(what, where=where, mend=mend, code="call-failed")
+        self.effect_unknown = effect_unknown
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    """Return the errors inside nested groups, in order; a plain error is its own leaf."""
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for part in error.exceptions for leaf in leaves(part)]
+    return [error]
+
+
+def rpc_error(error: BaseException) -> tuple[int, str] | None:
+    """Return code and message of the first JSON-RPC error in ``error``."""
+    for leaf in leaves(error):
+        code, message = getattr(leaf, "code", None), getattr(leaf, "message", None)
+        if isinstance(code, int) and isinstance(message, str):
+            return code, one_line(message)
+    return None
+
+
+def exit_words(returncode: int | None) -> str:
+    """Say how a process ended."""
+    if returncode is None:
+        return "closed its connection"
+    if returncode >= 0:
+        return f"exited with code {returncode}"
+    try:
+        name = signal.Signals(-returncode).name
+    except ValueError:
+        name = f"signal {-returncode}"
+    return f"was ended by {name}"
+
+
+def last_line(tail: str) -> str:
+    """Return the last line of standard error that says something, for use inside a sentence."""
+    for line in reversed(tail.splitlines()):
+        if line.strip():
+            return one_line(line)
+    return ""
+
+
+def one_line(text: str) -> str:
+    """Return foreign ``text`` as one clean line of bounded length."""
+    return cut_end(clean_for_display(text, one_line=True), _LINE_CHARS)
+
+
+def plain_words(error: BaseException) -> str:
+    """Return one sentence for whatever a connection raised."""
+    found = rpc_error(error)
+    if found is not None:
+        code, message = found
+        return f"answered with error {code}: {message}" if message else f"answered with error {code}"
+    leaf = leaves(error)[0]
+    if isinstance(leaf, HarnessError):
+        return leaf.what
+    text = one_line(str(leaf))
+    return f"protocol error: {text}" if text else f"protocol error: {type(leaf).__name__}"
