@@ -111,7 +111,9 @@ class Settings:
     """The whole configuration of a project, precedence applied.
 
     ``rules`` holds the layers bundled, user and project; the project's allow and ask rules are left out until the
-    folder is trusted, its deny rules never. ``agents`` holds built-in and configured ones.
+    folder is trusted, its deny rules never. ``agents`` holds built-in and configured ones. ``unusable`` says of
+    an entry that is left out, by its key (``providers.local``, ``agents.review``, ``lsp.servers.ty``), why; ``mcp``
+    entries carry their own ``error``.
     """
 
     model: str | None = None
@@ -125,3 +127,5 @@ class Settings:
     instructions: tuple[str, ...] = ()
     theme: str | None = None
     tui: dict[str, Any] = field(default_factory=dict[str, Any])
+    hooks: dict[str, Any] = field(default_factory=dict[str, Any])
+    unusable: dict[str, str] = field(default_factory=dict[str, str])

@@ -1,0 +1,280 @@
+"""Layered values to settings: placeholders put in, paths made absolute, each entry on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from harness_tui.config.agents import built_in_agents
+from harness_tui.config.fragment import Keys
+from harness_tui.config.layers import Layers, Leaf
+from harness_tui.config.problems import Problem
+from harness_tui.config.project import Project
+from harness_tui.config.rules import spread
+from harness_tui.config.settings import (
+    LspServerSettings,
+    LspSettings,
+    McpServerSettings,
+    McpTimeouts,
+    ModelLimits,
+    ProviderSettings,
+)
+from harness_tui.config.substitution import Substitution
+from harness_tui.core.errors import HarnessError
+from harness_tui.core.paths import expand
+from harness_tui.core.values import AgentDefinition, Rule
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Builder:
+    """Builds the parts of ``Settings`` from layers; faults are collected, never raised."""
+
+    layers: Layers
+    project: Project
+    substitution: Substitution
+    problems: list[Problem] = field(default_factory=list[Problem])
+    unusable: dict[str, str] = field(default_factory=dict[str, str])
+
+    def scalar(self, *keys: str) -> Any:
+        """Return one top-level value, or ``None``; a fault in it is reported and it counts as not set."""
+        leaf = self.layers.leaves.get(keys)
+        if leaf is None:
+            return None
+        try:
+            return self.substitution.value(keys, leaf)
+        except HarnessError as error:
+            self._report(keys, error, leaf.source)
+            return None
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        """Return one free mapping (``tui``, ``hooks``), as written."""
+        return self._plain(self.layers.entry((key,)), (key,), raw=True)
+
+    def model(self, keys: Keys = ("model",)) -> str | None:
+        """Return the configured model; the path of ``replay:FILE`` is made absolute."""
+        leaf = self.layers.leaves.get(keys)
+        value = self.scalar(*keys)
+        return None if leaf is None or value is None else absolute_replay(str(value), Path(leaf.path).parent)
+
+    def instructions(self) -> tuple[str, ...]:
+        """Return the paths (or patterns) of further instruction files, absolute."""
+        leaf = self.layers.leaves.get(("instructions",))
+        items = self.scalar("instructions")
+        if leaf is None or not isinstance(items, list):
+            return ()
+        base = self.project.root if leaf.of_project else Path(leaf.path).parent
+        return tuple(str(expand(str(item), base)) for item in cast(list[Any], items))
+
+    def providers(self) -> dict[str, ProviderSettings]:
+        """Return the providers that can be used."""
+        return self._entries(("providers",), self._provider)
+
+    def agents(self) -> dict[str, AgentDefinition]:
+        """Return the built-in agents and the configured ones that can be used, values laid over built-in ones."""
+        return {**built_in_agents(), **self._entries(("agents",), self._agent)}
+
+    def mcp(self) -> dict[str, McpServerSettings]:
+        """Return all MCP servers; one that cannot be used says so in ``error``."""
+        result: dict[str, McpServerSettings] = {}
+        for name in self.layers.names("mcp"):
+            keys = ("mcp", name)
+            where = self.layers.places.get(keys, "")
+            reason = self.layers.errors.get(keys)
+            raw = self.untrusted_mcp(name)
+            if reason is None:
+                try:
+                    result[name] = self._mcp(keys, self._plain(self.layers.entry(keys), keys), where)
+                    continue
+                except HarnessError as error:
+                    reason = self._report(keys, error, where)
+            result[name] = replace(raw, error=reason, trusted=True)
+        return result
+
+    def untrusted_mcp(self, name: str) -> McpServerSettings:
+        """Return a server as it is written, nothing put in, marked as not trusted."""
+        keys = ("mcp", name)
+        values = self._plain(self.layers.entry(keys), keys, raw=True)
+        where = self.layers.places.get(keys, "")
+        try:
+            server = self._mcp(keys, values, where)
+        except HarnessError as error:
+            server = McpServerSettings(name=name, source=where, error=self.layers.errors.get(keys, error.what))
+        return replace(server, trusted=False)
+
+    def lsp(self) -> LspSettings:
+        """Return the language server settings with the servers that can be used."""
+        given = {
+            name: value
+            for name in ("enabled", "diagnostics_on_edit", "wait_ms", "cold_wait_ms")
+            if (value := self.scalar("lsp", name)) is not None
+        }
+        return LspSettings(**given, servers=self._entries(("lsp", "servers"), self._lsp_server))
+
+    def untrusted_lsp_server(self, name: str) -> LspServerSettings:
+        """Return a language server as it is written, nothing put in, marked as not trusted."""
+        keys = ("lsp", "servers", name)
+        values = self._plain(self.layers.entry(keys), keys, raw=True)
+        return replace(self._lsp_server(keys, values, self.layers.places.get(keys, "")), trusted=False)
+
+    def untrusted_agents(self) -> dict[str, AgentDefinition]:
+        """Return the configured agents as they are written, marked as not trusted."""
+        result: dict[str, AgentDefinition] = {}
+        for name in self.layers.names("agents"):
+            keys = ("agents", name)
+            if keys not in self.layers.errors:
+                values = self._plain(self.layers.entry(keys), keys, raw=True)
+                result[name] = replace(self._agent(keys, values, self.layers.places.get(keys, "")), trusted=False)
+        return result
+
+    # --- one entry -----------------------------------------------------------------------------------
+
+    def _entries(self, section: Keys, make: Callable[[Keys, dict[str, Any], str], T]) -> dict[str, T]:
+        result: dict[str, T] = {}
+        for name in self.layers.names(*section):
+            keys = (*section, name)
+            where = self.layers.places.get(keys, "")
+            if keys in self.layers.errors:
+                self.unusable[".".join(keys)] = self.layers.errors[keys]
+                continue
+            try:
+                result[name] = make(keys, self._plain(self.layers.entry(keys), keys), where)
+            except HarnessError as error:
+                self.unusable[".".join(keys)] = self._report(keys, error, where)
+        return result
+
+    def _report(self, keys: Keys, error: HarnessError, where: str) -> str:
+        label = ".".join(keys)
+        self.problems.append(Problem(error.where or where, error.code, f"{label}: {error.what}", error.mend))
+        return f"{error.what} ({error.mend})" if error.mend else error.what
+
+    def _plain(self, values: dict[str, Any], keys: Keys, *, raw: bool = False) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key, item in values.items():
+            path = (*keys, key)
+            if isinstance(item, Leaf):
+                keep = raw or key == "permission" or (item.path.endswith(".md") and key == "prompt")
+                result[key] = item.value if keep else self.substitution.value(path, item)
+            else:
+                result[key] = self._plain(item, path, raw=raw)
+        return result
+
+    def _mcp(self, keys: Keys, values: dict[str, Any], where: str) -> McpServerSettings:
+        command, url = values.get("command"), values.get("url")
+        if not command and not url:
+            mend = "give it one of them"
+            raise HarnessError("neither 'command' nor 'url'", where=where, mend=mend, code="no-address")
+        if command and url:
+            mend = "keep one of them"
+            raise HarnessError("both 'command' and 'url'", where=where, mend=mend, code="two-addresses")
+        transport = values.get("transport") or ("http" if url else "stdio")
+        if (transport == "stdio") != bool(command):
+            message = f"the transport {transport} does not go with {'a command' if command else 'a url'}"
+            raise HarnessError(message, where=where, mend="leave 'transport' out", code="transport")
+        if url and "{" not in url:
+            _check_url(url, where)
+        return McpServerSettings(
+            name=keys[-1],
+            command=tuple(command or ()),
+            url=url,
+            transport=transport,
+            env=values.get("env", {}),
+            inherit=tuple(values.get("inherit", ())),
+            headers=values.get("headers", {}),
+            cwd=self._folder((*keys, "cwd"), values.get("cwd")),
+            enabled=values.get("enabled", True),
+            lazy=values.get("lazy", True),
+            timeout=McpTimeouts(**values.get("timeout", {})),
+            tools=values.get("tools", {}),
+            oauth=values.get("oauth", {}),
+            source=where,
+        )
+
+    def _folder(self, keys: Keys, text: str | None) -> str | None:
+        """Return a working folder, absolute: relative to the project for its own files, else to the file.
+
+        Where only the other of the two exists, it is that one.
+        """
+        leaf = self.layers.leaves.get(keys)
+        if text is None or leaf is None:
+            return None
+        beside = Path(leaf.path).parent
+        first, second = (self.project.root, beside) if leaf.of_project else (beside, self.project.root)
+        path, other = expand(text, first), expand(text, second)
+        return str(other if not path.is_dir() and other.is_dir() else path)
+
+    def _provider(self, keys: Keys, values: dict[str, Any], where: str) -> ProviderSettings:
+        url = values.get("base_url")
+        kind = values.get("kind") or ("openai-compatible" if url else keys[-1])
+        if url:
+            _check_url(url, where)
+        models = {name: _limits(item) for name, item in values.get("models", {}).items()}
+        return ProviderSettings(
+            name=keys[-1],
+            kind=kind,
+            base_url=url,
+            api_key=values.get("api_key"),
+            headers=values.get("headers", {}),
+            models=models,
+            timeout=values.get("timeout", 600.0),
+            extra_body=values.get("extra_body", {}),
+            source=where,
+        )
+
+    def _lsp_server(self, keys: Keys, values: dict[str, Any], where: str) -> LspServerSettings:
+        def items(name: str) -> tuple[str, ...] | None:
+            return tuple(values[name]) if name in values else None
+
+        return LspServerSettings(
+            name=keys[-1],
+            command=items("command"),
+            extensions=items("extensions"),
+            roots=items("roots"),
+            env=values.get("env", {}),
+            initialization=values.get("initialization"),
+            settings=values.get("settings"),
+            disabled=values.get("disabled", False),
+            source=where,
+        )
+
+    def _agent(self, keys: Keys, values: dict[str, Any], where: str) -> AgentDefinition:
+        base = built_in_agents().get(keys[-1], AgentDefinition(name=keys[-1]))
+        given = {name: values[name] for name in values if name not in ("permission", "tools", "model")}
+        model_leaf = self.layers.leaves.get((*keys, "model"))
+        if model_leaf is not None and "model" in values:
+            given["model"] = absolute_replay(values["model"], Path(model_leaf.path).parent)
+        tools = {
+            name: item if isinstance(item, bool) else tuple(item) for name, item in values.get("tools", {}).items()
+        }
+        rules = tuple(
+            Rule(permission, rule["pattern"], rule["action"], rule.get("source", where))
+            for rule in values.get("permission", ())
+            for permission in spread(rule["permission"])
+        )
+        return replace(
+            base, **given, tools={**base.tools, **tools}, permission=(*base.permission, *rules), source=where
+        )
+
+
+def absolute_replay(model: str, base: Path) -> str:
+    """Return ``model``; a relative path after ``replay:`` is read against ``base``."""
+    name = model.removeprefix("replay:")
+    return model if name == model or not name else f"replay:{expand(name, base)}"
+
+
+def _limits(item: dict[str, Any]) -> ModelLimits:
+    return ModelLimits(item.get("context"), item.get("output"), tuple(item.get("aliases", ())))
+
+
+def _check_url(url: str, where: str) -> None:
+    try:
+        parts = urlsplit(url)
+        ok = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # a port that is no number, a broken IPv6 address
+        ok = False
+    if not ok:
+        raise HarnessError(f"{url!r} is not an http or https address", where=where, code="url")

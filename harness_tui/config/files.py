@@ -1,0 +1,210 @@
+"""Reads configuration files through a cache of what was validated before.
+
+A warm start reads one JSON file and calls ``stat`` on the rest: no YAML, no pydantic. A record is valid while path,
+size, times and inode of its file are the same; a damaged cache is ignored and written anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from harness_tui._version import __version__
+from harness_tui.config.fragment import Fragment
+from harness_tui.config.places import Places
+from harness_tui.config.problems import Problem
+from harness_tui.config.project import Project
+from harness_tui.config.risk import Risk
+from harness_tui.config.sources import MAX_COVERED, SourceFile, config_files, covered_files
+from harness_tui.core.errors import HarnessError
+from harness_tui.core.limits import TEMPLATE_BYTES
+from harness_tui.core.paths import digest, make_private_folder, read_regular, write_atomic
+
+_FORMAT: Final = 1
+_CACHE_BYTES: Final = 16 * 1024 * 1024
+_TICK_NS: Final = 20_000_000
+"""A file that changed less than this before it was read may change again within the same time stamp."""
+
+_CODE: Final = ("schema.py", "validation.py", "risk.py", "servers_file.py", "yaml_source.py", "front_matter.py")
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """What one file gave: its configuration (``None`` for commands and skills) and its risk."""
+
+    source: SourceFile
+    fragment: Fragment | None
+    risk: Risk
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Everything read for a project: configuration files in rising precedence, then what trust covers besides."""
+
+    config: tuple[FileRecord, ...]
+    covered: tuple[FileRecord, ...]
+    overflow: bool
+    problems: tuple[Problem, ...] = ()
+
+
+def read_inventory(project: Project, places: Places, extra: Path | None = None) -> Inventory:
+    """Read every configuration file of ``project``; ``extra`` is the file of ``HARNESS_CONFIG``.
+
+    Takes milliseconds to hundreds of them: call it in a thread.
+    """
+    cache = _Cache(places, project)
+    config = [record for source in config_files(project, places, extra) if (record := cache.record(source))]
+    covered: list[FileRecord] = []
+    overflow = False
+    for source in covered_files(project):
+        if len(covered) >= MAX_COVERED:
+            overflow = True
+            break
+        record = cache.record(source)
+        if record:
+            covered.append(record)
+    return Inventory(tuple(config), tuple(covered), overflow, tuple(cache.save()))
+
+
+class _Cache:
+    """The records of one project, on disk in ``cache/config``."""
+
+    def __init__(self, places: Places, project: Project) -> None:
+        name = digest(f"{project.root}\0{project.start}\0{places.config}".encode("utf-8", "surrogateescape"))[:20]
+        self._path = places.validated / f"{name}.json"
+        self._version = _version()
+        self._old = self._load()
+        self._new: dict[str, Any] = {}
+        self._changed = False
+
+    def _load(self) -> dict[str, Any]:
+        try:
+            data = json.loads(read_regular(self._path, max_bytes=_CACHE_BYTES))
+        except (HarnessError, ValueError, RecursionError):  # missing or damaged: everything is read again
+            return {}
+        if not isinstance(data, dict) or data.get("version") != self._version:
+            return {}
+        files = data.get("files")
+        return cast(dict[str, Any], files) if isinstance(files, dict) else {}
+
+    def record(self, source: SourceFile) -> FileRecord | None:
+        """Return what ``source`` holds, or ``None`` when there is no such file."""
+        key = _key(source.path)
+        if key is None:
+            return None
+        name = f"{source.layer}:{source.kind}:{source.path}"
+        stored = self._old.get(name)
+        if stored is not None:
+            try:
+                record = _from_json(source, stored, key)
+            except (KeyError, TypeError, ValueError, AttributeError):  # damaged: read the file
+                record = None
+            if record is not None:
+                self._new[name] = stored
+                return record
+        record = _read(source)
+        self._changed = True
+        if _key(source.path) == key and time.time_ns() - key[1] > _TICK_NS:
+            self._new[name] = _to_json(record, key)
+        return record
+
+    def save(self) -> list[Problem]:
+        """Write the records if any is new or gone; a cache that cannot be written costs time and nothing else."""
+        if not self._changed and self._new.keys() == self._old.keys():
+            return []
+        text = json.dumps({"version": self._version, "files": self._new}, ensure_ascii=True)
+        try:
+            make_private_folder(self._path.parent)
+            write_atomic(self._path, text.encode(), mode=0o600)
+        except OSError as error:
+            message = f"the cache cannot be written: {error.strerror}"
+            return [Problem(str(self._path), "cache", message, "every start reads all files again", "info")]
+        return []
+
+
+def _version() -> list[Any]:
+    """Return what a record depends on besides its file: our version, and the code that made it."""
+    folder = Path(__file__).parent
+    return [_FORMAT, __version__, list(sys.version_info[:2]), [list(_key(folder / name) or ()) for name in _CODE]]
+
+
+def _key(path: Path) -> tuple[int, ...] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        # A dangling link or a folder that may not be entered is no file; an unreadable file has a status.
+        return None
+    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_mode)
+
+
+def _to_json(record: FileRecord, key: Sequence[int]) -> dict[str, Any]:
+    return {
+        "key": list(key),
+        "fragment": record.fragment.to_json() if record.fragment else None,
+        "risk": [record.risk.covered, record.risk.digest, list(record.risk.what)],
+    }
+
+
+def _from_json(source: SourceFile, data: dict[str, Any], key: Sequence[int]) -> FileRecord | None:
+    if list(key) != data["key"]:
+        return None
+    covered, hashed, what = data["risk"]
+    fragment = data["fragment"]
+    return FileRecord(
+        source,
+        None if fragment is None else Fragment.from_json(fragment),
+        Risk(bool(covered), str(hashed), tuple(str(item) for item in what)),
+    )
+
+
+def _read(source: SourceFile) -> FileRecord:
+    """Read and validate one file: the slow way, with YAML and pydantic."""
+    match source.kind:
+        case "command" | "skill" | "toml":
+            return FileRecord(source, None, _text_risk(source))
+        case "agent":
+            return _read_agent(source)
+        case "config" | "servers":
+            return _read_config(source)
+
+
+def _read_config(source: SourceFile) -> FileRecord:
+    from dataclasses import replace
+
+    from harness_tui.config.risk import config_risk
+    from harness_tui.config.servers_file import read_servers_file
+    from harness_tui.config.validation import validate_config
+    from harness_tui.config.yaml_source import read_yaml
+
+    foreign = source.kind == "servers"
+    document = read_servers_file(source.path) if foreign else read_yaml(source.path)
+    fragment = validate_config(document)
+    if foreign:
+        fragment = replace(fragment, dialect="mcp-json")
+    return FileRecord(source, fragment, config_risk(document.values))
+
+
+def _read_agent(source: SourceFile) -> FileRecord:
+    from harness_tui.config.front_matter import read_front_matter
+    from harness_tui.config.risk import agent_risk
+    from harness_tui.config.validation import validate_agent
+
+    name = source.path.stem
+    matter = read_front_matter(source.path)
+    fragment = validate_agent(matter.document, name, matter.body)
+    return FileRecord(source, fragment, agent_risk(matter.document.values, name))
+
+
+def _text_risk(source: SourceFile) -> Risk:
+    from harness_tui.config.risk import markdown_risk, toml_risk
+
+    try:
+        text = read_regular(source.path, max_bytes=TEMPLATE_BYTES).decode("utf-8", "replace")
+    except HarnessError:
+        return Risk(covered=True)  # the loader of commands and skills refuses it for the same reason, and says so
+    return toml_risk(text) if source.kind == "toml" else markdown_risk(text, source.kind)

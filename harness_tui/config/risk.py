@@ -1,0 +1,195 @@
+"""What in a project's files can run code or widen rights: the things that trust is about.
+
+Each covered file gives a digest over exactly those things, so that editing a command's prose asks nothing. Looking is
+done on the text by rules that find at least what the loaders would act on; finding too much only asks once too often.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from harness_tui.config.document import split_front_matter
+from harness_tui.core.paths import digest
+from harness_tui.core.text import cut_end
+
+_WIDENING_KEYS: Final = ("agent", "mode", "instructions", "hooks")
+_RIGHTS_KEYS: Final = ("allowed-tools", "tools", "permission", "permissions", "hooks", "agent", "shell")
+_AGENT_PROSE: Final = ("description", "prompt")
+_KEY: Final = re.compile(r"""^(["']?)([^\s:#"'][^:"']*?)\1\s*:(?:\s|$)""")
+_INLINE: Final = re.compile(r"!`([^`\n]+)`")
+_OPEN: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*!")
+_BRACES: Final = re.compile(r"!\{([^}]*)\}")
+_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """What trust covers of one file.
+
+    ``covered``: there is something in it that is not used until the folder is trusted. ``digest`` is the hash of
+    what can run code or widen rights, empty when there is nothing of the kind. ``what`` describes that for a person.
+    """
+
+    covered: bool = False
+    digest: str = ""
+    what: tuple[str, ...] = ()
+
+
+def _risk(payload: dict[str, Any], what: list[str], *, covered: bool) -> Risk:
+    if not payload:
+        return Risk(covered)
+    text = json.dumps(payload, sort_keys=True, ensure_ascii=False, default=str)
+    return Risk(True, digest(text.encode("utf-8", "surrogatepass")), tuple(what))
+
+
+def config_risk(values: Any) -> Risk:
+    """Return the risk of a ``config.yaml`` or ``.mcp.json``, from its parsed values in the form of ``config.yaml``."""
+    if not isinstance(values, dict):
+        return Risk()
+    given = {key: value for key, value in cast(dict[str, Any], values).items() if value not in (None, {}, [])}
+    payload: dict[str, Any] = {}
+    what: list[str] = []
+    for key, value in given.items():
+        match key:
+            case "permission":
+                rules = [rule for rule in _items(value) if _action(rule) != "deny"]
+                if any(_action(rule) != "ask" for rule in rules):
+                    payload[key] = rules
+                    what += [f"allow rule: {_rule_text(rule)}" for rule in rules if _action(rule) == "allow"]
+            case "agents":
+                payload[key] = {
+                    name: _agent_payload(entry) if isinstance(entry, dict) else entry
+                    for name, entry in _mapping(value).items()
+                }
+                what += [f"agent {name}" for name in _mapping(value)]
+            case "lsp":
+                servers = _mapping(_mapping(value).get("servers"))
+                if servers:
+                    payload[key] = servers
+                    what += [f"language server {name}{_command_text(entry)}" for name, entry in servers.items()]
+            case "mcp":
+                payload[key] = value
+                what += [f"MCP server {name}{_command_text(entry)}" for name, entry in _mapping(value).items()]
+            case "providers":
+                payload[key] = value
+                what += [f"model provider {name}{_command_text(entry)}" for name, entry in _mapping(value).items()]
+            case _ if key in _WIDENING_KEYS:
+                payload[key] = value
+                what.append(f"{key}: {_short(value)}")
+            case _:
+                pass
+    return _risk(payload, what, covered=_covers_something(given))
+
+
+def agent_risk(front_matter: Any, name: str) -> Risk:
+    """Return the risk of an agent file, from its parsed front matter; the prompt is prose."""
+    values = _mapping(front_matter)
+    return _risk({"agent": name, **_agent_payload(values)}, [f"agent {name}"], covered=True)
+
+
+def markdown_risk(text: str, kind: str) -> Risk:
+    """Return the risk of a command or skill file: what its front matter grants, and its shell parts."""
+    matter, body = split_front_matter(text)
+    payload: dict[str, Any] = {}
+    what: list[str] = []
+    for key, chunk in _chunks(matter or ""):
+        if key in _RIGHTS_KEYS:
+            payload[key] = " ".join(chunk.split())
+            what.append(f"{kind} with {_short(payload[key])}")
+        elif key is None:
+            payload["front matter"] = matter
+    shell = list(_shell_parts(body))
+    if shell:
+        payload["shell"] = shell
+        payload["arguments"] = [" ".join(chunk.split()) for key, chunk in _chunks(matter or "") if key == "arguments"]
+        what += [f"{kind} runs: {_short(part)}" for part in shell]
+    return _risk(payload, what, covered=True)
+
+
+def toml_risk(text: str) -> Risk:
+    """Return the risk of a command file in TOML: its shell parts ``!{...}``."""
+    shell = _BRACES.findall(text)
+    return _risk({"shell": shell} if shell else {}, [f"command runs: {_short(part)}" for part in shell], covered=True)
+
+
+def _covers_something(given: dict[str, Any]) -> bool:
+    if any(key not in ("permission", "theme", "tui") for key in given):
+        return True
+    return any(_action(rule) != "deny" for rule in _items(given.get("permission")))
+
+
+def _agent_payload(entry: Any) -> dict[str, Any]:
+    return {key: value for key, value in _mapping(entry).items() if key not in _AGENT_PROSE}
+
+
+def _chunks(matter: str) -> Iterator[tuple[str | None, str]]:
+    """Cut front matter into its top-level ``key:`` parts. The key ``None`` marks text that is no such part.
+
+    No YAML: the lenient loader of commands saves what YAML refuses, and nothing that it saves may be missed here.
+    """
+    key, lines = "", list[str]()
+    for line in matter.split("\n"):
+        found = _KEY.match(line)
+        if found:
+            yield key, "\n".join(lines)
+            key, lines = found[2].strip().lower().replace("_", "-"), [line]
+        elif not line.strip() or line[0] in " \t#" or (lines and line.startswith("-")):
+            lines.append(line)
+        else:
+            yield None, line
+            lines.append(line)
+    yield key, "\n".join(lines)
+
+
+def _shell_parts(body: str) -> Iterator[str]:
+    fence = ""
+    block: list[str] = []
+    for line in body.split("\n"):
+        opened = _OPEN.match(line)
+        if fence:
+            bare = line.strip()
+            if len(bare) >= len(fence) and set(bare) == {fence[0]}:
+                yield "\n".join(block)
+                fence = ""
+            else:
+                block.append(line)
+        elif opened:
+            fence, block = opened[1], []
+        else:
+            yield from _INLINE.findall(line)
+    if fence:
+        yield "\n".join(block)
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _items(value: Any) -> list[Any]:
+    return cast(list[Any], value) if isinstance(value, list) else []
+
+
+def _action(rule: Any) -> Any:
+    return _mapping(rule).get("action")
+
+
+def _rule_text(rule: Any) -> str:
+    return f"{_mapping(rule).get('permission')} {_mapping(rule).get('pattern', '*')}"
+
+
+def _command_text(entry: Any) -> str:
+    values = _mapping(entry)
+    command = values.get("command")
+    if isinstance(command, list):
+        return ": " + _short(" ".join(str(part) for part in cast(list[Any], command)))
+    address = values.get("url") or values.get("base_url")
+    return f": {_short(address)}" if address else ""
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return cut_end(" ".join(text.split()), _SHOWN)

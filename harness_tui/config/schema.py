@@ -1,0 +1,204 @@
+"""The shape of ``config.yaml`` as pydantic models: what is accepted, and the JSON Schema that editors use.
+
+Imported on a cache miss only, and nowhere but in this package.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from harness_tui.config.bundled_rules import PERMISSIONS
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, str) and not value.strip():
+        raise PydanticCustomError("empty", "must not be empty")
+    return value
+
+
+def _command(value: Any) -> Any:
+    if isinstance(value, str):
+        raise PydanticCustomError("command", "expected a list, got text; write each argument as an item of a list")
+    if isinstance(value, list) and not value:
+        raise PydanticCustomError("command", "must name a program")
+    return value
+
+
+def _permission(value: Any) -> Any:
+    if value in ("write", "multiedit"):
+        raise ValueError(f"{value!r} is decided as 'edit'")
+    if value in ("list", "glob", "grep", "diagnostics", "lsp"):
+        raise ValueError(f"{value!r} is decided as 'read'")
+    if isinstance(value, str) and value != "*" and value not in PERMISSIONS:
+        close = difflib.get_close_matches(value, PERMISSIONS, n=1, cutoff=0.6)
+        hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(PERMISSIONS)}"
+        raise ValueError(f"unknown permission {value!r}{hint}")
+    return value
+
+
+def _pattern(value: Any) -> Any:
+    if isinstance(value, str) and re.search(r"\{(env|file):", value):
+        raise PydanticCustomError("pattern", "{env:} and {file:} are not read in rules")
+    return value
+
+
+def _switch(value: Any) -> Any:
+    if isinstance(value, bool) or (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+        return value
+    raise PydanticCustomError("switch", "expected true or false, or for skill a list of names")
+
+
+def _oauth(value: Any) -> Any:
+    return {} if value is False else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Command = Annotated[
+    list[str],
+    BeforeValidator(_command),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}, "minItems": 1}),
+]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Tokens = Annotated[int, Field(gt=0)]
+Milliseconds = Annotated[int, Field(ge=0, le=600_000)]
+PermissionKey = Annotated[
+    str,
+    BeforeValidator(_permission),
+    WithJsonSchema({"type": "string", "enum": ["*", *PERMISSIONS]}),
+]
+Switch = Annotated[
+    Any,
+    BeforeValidator(_switch),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Mode = Literal["ask", "accept-edits", "plan"]
+
+
+class Strict(BaseModel):
+    """No unknown keys, no silent conversions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class RuleModel(Strict):
+    """One permission rule; within one file the last rule that matches decides."""
+
+    permission: PermissionKey
+    pattern: Annotated[str, BeforeValidator(_pattern)] = "*"
+    action: Literal["allow", "ask", "deny"]
+
+
+class ModelLimitsModel(Strict):
+    """What is known of one model, in tokens."""
+
+    context: Tokens | None = None
+    output: Tokens | None = None
+    aliases: list[Text] = []
+
+
+class ProviderModel(Strict):
+    """A model provider."""
+
+    kind: Text | None = None
+    base_url: Text | None = None
+    api_key: Text | None = None
+    headers: dict[str, str] = {}
+    models: dict[str, ModelLimitsModel] = {}
+    timeout: Positive = 600.0
+    extra_body: dict[str, Any] = {}
+
+
+class McpTimeoutsModel(Strict):
+    """Seconds: to start, without progress in a call, for a call as a whole."""
+
+    start: Positive = 30.0
+    idle: Positive = 120.0
+    total: Positive = 1800.0
+
+
+class McpServerModel(Strict):
+    """One MCP server: a ``command`` or a ``url``."""
+
+    command: Command | None = None
+    url: Text | None = None
+    transport: Literal["stdio", "http", "sse"] | None = None
+    env: dict[str, str] = {}
+    inherit: list[Text] = []
+    headers: dict[str, str] = {}
+    cwd: Text | None = None
+    enabled: bool = True
+    lazy: bool = True
+    timeout: McpTimeoutsModel = McpTimeoutsModel()
+    tools: dict[str, bool] = {}
+    oauth: Annotated[dict[str, Any], BeforeValidator(_oauth)] = {}
+
+
+class LspServerModel(Strict):
+    """One language server; what is left out keeps the catalogue's value."""
+
+    command: Command | None = None
+    extensions: list[Text] | None = None
+    roots: list[Text] | None = None
+    env: dict[str, str] = {}
+    initialization: dict[str, Any] | None = None
+    settings: dict[str, Any] | None = None
+    disabled: bool = False
+
+
+class LspModel(Strict):
+    """Language servers; times in milliseconds."""
+
+    enabled: bool = True
+    diagnostics_on_edit: bool = True
+    wait_ms: Milliseconds = 1500
+    cold_wait_ms: Milliseconds | None = None
+    servers: dict[str, LspServerModel] = {}
+
+
+class AgentModel(Strict):
+    """An agent; the same keys stand in the front matter of ``agents/*.md``, where the body is the prompt."""
+
+    description: str = ""
+    mode: Literal["primary", "subagent", "all"] = "primary"
+    model: Text | None = None
+    prompt: str = ""
+    tools: dict[str, Switch] = {}
+    permission: list[RuleModel] = []
+    steps: Annotated[int, Field(gt=0)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    start_mode: Mode | None = None
+
+
+class ConfigFile(Strict):
+    """The whole of ``config.yaml``."""
+
+    model: Text | None = None
+    agent: Text | None = None
+    mode: Mode | None = None
+    providers: dict[str, ProviderModel] = {}
+    permission: list[RuleModel] = []
+    mcp: dict[str, McpServerModel] = {}
+    lsp: LspModel = LspModel()
+    agents: dict[str, AgentModel] = {}
+    instructions: list[Text] = []
+    theme: Text | None = None
+    tui: dict[str, Any] = {}
+    hooks: dict[str, Any] = {}
+
+
+def valid_name(name: str) -> bool:
+    """Tell whether ``name`` can name a server, a provider or an agent: letters, digits, ``_ . -``, at most 64."""
+    return _NAME.fullmatch(name) is not None
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of ``config.yaml``."""
+    schema = ConfigFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Harness configuration"}

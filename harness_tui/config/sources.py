@@ -1,0 +1,122 @@
+"""Which files are read for a project: configuration by layer, and everything that trust covers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from harness_tui.config.places import Places
+from harness_tui.config.project import Project
+
+Layer: TypeAlias = Literal["user", "servers", "project", "local", "file"]
+Kind: TypeAlias = Literal["config", "servers", "agent", "command", "skill", "toml"]
+
+PROJECT_LAYERS: Final = ("servers", "project", "local")
+_AGENT_FOLDERS: Final = ("agents", "agent")
+_COMMAND_FOLDERS: Final = (
+    ".harness/commands",
+    ".harness/command",
+    ".claude/commands",
+    ".opencode/commands",
+    ".opencode/command",
+    ".cursor/commands",
+    ".gemini/commands",
+    ".agents/commands",
+)
+_SKILL_FOLDERS: Final = (
+    ".harness/skills",
+    ".harness/skill",
+    ".claude/skills",
+    ".opencode/skills",
+    ".opencode/skill",
+    ".cursor/skills",
+    ".gemini/skills",
+    ".agents/skills",
+)
+MAX_COVERED: Final = 5_000
+_MAX_DEPTH: Final = 6
+_SKIPPED: Final = ("node_modules", ".git")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file and how it is read; it need not exist."""
+
+    path: Path
+    kind: Kind
+    layer: Layer
+
+    @property
+    def of_project(self) -> bool:
+        """Whether it belongs to the project, and so needs trust."""
+        return self.layer in PROJECT_LAYERS
+
+
+def config_files(project: Project, places: Places, extra: Path | None = None) -> list[SourceFile]:
+    """Return the configuration files in rising precedence; agent files come before the ``config.yaml`` beside them."""
+    own = project.root / ".harness"
+    files = [
+        *_agent_files(places.config, "user"),
+        SourceFile(places.config_file, "config", "user"),
+        SourceFile(project.root / ".mcp.json", "servers", "servers"),
+        *_agent_files(own, "project"),
+        SourceFile(own / "config.yaml", "config", "project"),
+        SourceFile(own / "config.local.yaml", "config", "local"),
+    ]
+    return [*files, SourceFile(extra, "config", "file")] if extra else files
+
+
+def covered_files(project: Project, home: Path | None = None) -> Iterator[SourceFile]:
+    """Return the command and skill files of the project that need trust, from the root down to the start folder.
+
+    In the home folder other tools' folders are the person's own and need none.
+    """
+    home = (home or Path.home()).resolve()
+    below = project.start.relative_to(project.root).parts
+    folders = [project.root.joinpath(*below[:depth]) for depth in range(len(below) + 1)]
+    seen: set[str] = set()
+    kinds: tuple[tuple[tuple[str, ...], Kind], ...] = ((_COMMAND_FOLDERS, "command"), (_SKILL_FOLDERS, "skill"))
+    for folder in folders:
+        for names, kind in kinds:
+            for name in names:
+                if folder == home and not name.startswith(".harness"):
+                    continue
+                for path in _walk(str(folder / name), kind == "skill", seen, 0):
+                    yield SourceFile(Path(path), "toml" if path.endswith(".toml") else kind, "project")
+
+
+def _agent_files(folder: Path, layer: Layer) -> Iterator[SourceFile]:
+    for name in _AGENT_FOLDERS:
+        try:
+            entries = sorted(path.name for path in (folder / name).iterdir())
+        except OSError:  # no such folder, or one that may not be read: no agents in it
+            continue
+        for entry in entries:
+            if entry.endswith(".md") and entry[0] not in "._" and entry != "README.md":
+                yield SourceFile(folder / name / entry, "agent", layer)
+
+
+def _walk(folder: str, skills: bool, seen: set[str], depth: int) -> Iterator[str]:
+    """Walk a folder, links followed once each, names sorted."""
+    real = os.path.realpath(folder)
+    if depth > _MAX_DEPTH or real in seen:
+        return
+    try:
+        with os.scandir(folder) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+    except OSError:  # missing or unreadable: nothing of it can be loaded either
+        return
+    seen.add(real)
+    for entry in entries:
+        try:
+            is_folder = entry.is_dir()
+        except OSError:
+            continue
+        if is_folder:
+            if entry.name not in _SKIPPED:
+                yield from _walk(entry.path, skills, seen, depth + 1)
+        elif entry.name.lower() == "skill.md" if skills else entry.name.lower().endswith((".md", ".toml")):
+            yield entry.path
