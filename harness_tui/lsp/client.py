@@ -1,0 +1,302 @@
+"""One server at one root, as the pool asks it.
+
+A question is an *inquiry*: a task that starts the server if need be, shows it what is on disk and lets a strategy
+collect the answer. Whoever asked waits for it as long as agreed; when that is over, the verdict is "unknown" and the
+inquiry goes on, so that a late answer is still reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from harness_tui.core.errors import HarnessError
+from harness_tui.core.seams import Clock, ProcessSpawner
+from harness_tui.core.values import DiagnosticItem, VerdictWord
+from harness_tui.lsp.catalog import ServerSpec
+from harness_tui.lsp.connection import Connection
+from harness_tui.lsp.diagnostics import DiagnosticStore, ItemSet, Known, merge, read_items
+from harness_tui.lsp.documents import Document
+from harness_tui.lsp.lifecycle import Owner, ServerLife, Timings
+from harness_tui.lsp.rpc import PeerClosedError
+from harness_tui.lsp.strategies import OtherWayError, choose
+from harness_tui.lsp.text import NotADocumentError
+
+_THREAD_ITEMS: Final = 300
+_EARLY_S: Final = 0.02
+"""A set that only waits for quiet counts this much before its asker stops to wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one server says of one file. ``reason`` goes on after its name, except for ``skipped``."""
+
+    name: str
+    verdict: VerdictWord
+    elapsed_ms: int
+    items: tuple[DiagnosticItem, ...] = ()
+    reason: str | None = None
+    strategy: str | None = None
+
+
+class _Inquiry:
+    """A question under way. ``deadline`` is the latest of its askers', in monotonic seconds; ``late`` when all left."""
+
+    def __init__(self, path: Path, asked: float) -> None:
+        self.path = path
+        self.asked = asked
+        self.deadline = 0.0
+        self.late = False
+        self.strategy: str | None = None
+
+
+class Client(ServerLife):
+    """A server at a root, inside ``project``."""
+
+    def __init__(
+        self,
+        spec: ServerSpec,
+        root: Path,
+        project: Path,
+        argv: tuple[str, ...],
+        *,
+        spawner: ProcessSpawner,
+        store: DiagnosticStore,
+        owner: Owner,
+        clock: Clock,
+        timings: Timings,
+    ) -> None:
+        super().__init__(spec, root, argv, spawner=spawner, store=store, owner=owner, clock=clock, timings=timings)
+        self._project = project
+        self._inquiries: dict[Path, tuple[_Inquiry, asyncio.Task[Answer]]] = {}
+        self._last_used = clock.monotonic()
+
+    # --- what the pool asks ----------------------------------------------------------------------
+
+    @property
+    def idle_for(self) -> float:
+        """Seconds since it was last used; 0 while it works."""
+        return 0.0 if self._inquiries else self.clock.monotonic() - self._last_used
+
+    def open_paths(self) -> list[Path]:
+        """Return the documents that the running server has open."""
+        return self.connection.documents.paths() if self.connection is not None else []
+
+    async def touch(self, path: Path) -> None:
+        """Show ``path`` to the server: at once when it runs, after its start (in the background) when it does not."""
+        self._last_used = self.clock.monotonic()
+        if self.connection is not None:
+            await self._show(self.connection, path)
+        elif self.may_start and self.pause == 0:
+            self.in_background(self._show_after_start(path), f"lsp touch {self.spec.name}")
+
+    def announce(self, path: Path) -> None:
+        """Report a change of a file that this server does not serve."""
+        if self.connection is None:
+            return
+        try:
+            self.connection.announce(path)
+        except PeerClosedError:
+            return  # it has just ended: its next life sees the disk as it is
+
+    async def ask(self, path: Path, wait: float) -> Answer:
+        """Return what the server says of ``path`` as it is on disk now, after ``wait`` seconds at most."""
+        asked = self.clock.monotonic()
+        self._last_used = asked
+        if not self.may_start:
+            return self._unknown(asked, self.reason)
+        if (pause := self.pause) > wait:
+            return self._unknown(asked, f"{self.reason}; it may start again in {pause:.0f} s")
+        running = self._inquiries.get(path)
+        if running is not None and self.connection is not None:
+            # Under way for what may be an older text: it goes on with the newest one.
+            await self._show(self.connection, path)
+        inquiry, task = running if running is not None and not running[1].done() else self._begin(path, asked)
+        inquiry.late = False
+        inquiry.deadline = max(inquiry.deadline, asked + wait - _EARLY_S)
+        await asyncio.wait({task}, timeout=max(0.0, asked + wait - self.clock.monotonic()))
+        if not task.done():
+            inquiry.late = True
+            why = "has not answered" if self.connection is not None else "is still starting"
+            return self._unknown(asked, f"{why} after {wait:g} s", inquiry.strategy)
+        if task.cancelled():
+            return self._unknown(asked, "was stopped")
+        return replace(task.result(), elapsed_ms=self._since(asked))
+
+    async def stop(self, reason: str) -> None:
+        """Stop the server and everything that is asked of it; it starts again when it is used."""
+        for _, task in list(self._inquiries.values()):
+            task.cancel()
+        await super().stop(reason)
+
+    async def restart(self) -> None:
+        """Stop the server, forget its failures, start it and show it what it had open. Raises ``HarnessError``."""
+        paths = self.open_paths()
+        await self.stop("restarts")
+        self.forgive()
+        connection = await self.connected()
+        for path in paths:
+            await self._show(connection, path)
+
+    # --- inquiries -------------------------------------------------------------------------------
+
+    def _begin(self, path: Path, asked: float) -> tuple[_Inquiry, asyncio.Task[Answer]]:
+        inquiry = _Inquiry(path, asked)
+        task: asyncio.Task[Answer] = self.in_background(self._inquire(inquiry), f"lsp inquiry {self.spec.name}")
+        self._inquiries[path] = (inquiry, task)
+        task.add_done_callback(lambda _: self._end_inquiry(inquiry))
+        asyncio.get_running_loop().call_later(self.timings.busy, self._show_busy, inquiry)
+        return inquiry, task
+
+    def _end_inquiry(self, inquiry: _Inquiry) -> None:
+        if self._is_running(inquiry):
+            del self._inquiries[inquiry.path]
+        if self.state == "busy" and not self._inquiries:
+            self.set_state("ready", None)
+
+    def _show_busy(self, inquiry: _Inquiry) -> None:
+        if self.state == "ready" and self._is_running(inquiry):
+            self.set_state("busy", None)
+
+    def _is_running(self, inquiry: _Inquiry) -> bool:
+        running = self._inquiries.get(inquiry.path)
+        return running is not None and running[0] is inquiry
+
+    async def _inquire(self, inquiry: _Inquiry) -> Answer:
+        asked = inquiry.asked
+        try:
+            async with asyncio.timeout(self.timings.inquiry):
+                connection = await self.connected()
+                document = await self._sync(connection, inquiry.path)
+                found = await self._collect(connection, document, inquiry)
+        except NotADocumentError as error:
+            return Answer(self.spec.name, "skipped", self._since(asked), reason=error.what)
+        except TimeoutError:
+            return self._unknown(asked, f"has not answered after {self.timings.inquiry:g} s", inquiry.strategy)
+        except PeerClosedError as error:
+            return self._unknown(asked, error.what, inquiry.strategy)
+        except HarnessError as error:
+            if self.state == "absent":
+                return Answer(self.spec.name, "skipped", self._since(asked), reason=self.reason)
+            return self._unknown(asked, self.reason or error.what, inquiry.strategy)
+        answer = self._answer(inquiry, document, found)
+        if inquiry.late:
+            self.owner.answered_late(self, inquiry.path, asked)
+        return answer
+
+    async def _collect(self, connection: Connection, document: Document, inquiry: _Inquiry) -> ItemSet:
+        while True:
+            version = document.version
+            strategy = choose(connection)
+            inquiry.strategy = strategy.name
+            try:
+                await strategy.collect(connection, document, lambda: inquiry.deadline)
+            except OtherWayError:
+                continue
+            if document.version != version:
+                continue  # the text changed while it was asked about
+            found = await self._read(connection, document)
+            if document.version == version:
+                return found
+
+    async def _read(self, connection: Connection, document: Document) -> ItemSet:
+        slots = [
+            slot
+            for source, slot in self.store.slots(self.key, document.path).items()
+            if connection.is_current(source, slot, document)
+        ]
+        name, lines, encoding = self._name(document.path), document.lines, connection.abilities.encoding
+
+        def read() -> ItemSet:
+            sets = [
+                read_items(slot.raw, path=name, lines=lines, encoding=encoding, root=self._project) for slot in slots
+            ]
+            return ItemSet(
+                merge(found.items for found in sets),
+                sum(found.omitted for found in sets),
+                sum(found.broken for found in sets),
+            )
+
+        if sum(len(slot.raw) for slot in slots) > _THREAD_ITEMS:
+            return await asyncio.to_thread(read)
+        return read()
+
+    def _answer(self, inquiry: _Inquiry, document: Document, found: ItemSet) -> Answer:
+        known = Known(found.items, document.snapshot.digest, told=not inquiry.late)
+        before = self.store.known(self.key, document.path)
+        self.store.remember(self.key, document.path, known)
+        self.warm = True
+        if self.state == "warming":
+            self.set_state("ready", None)
+        notes: list[str] = []
+        if found.omitted:
+            notes.append(f"has {found.omitted} more diagnostics than are kept")
+        if found.broken:
+            notes.append(f"sent {found.broken} diagnostics that could not be read")
+        return Answer(
+            self.spec.name,
+            "unchanged" if before == known and known.told else "fresh",
+            self._since(inquiry.asked),
+            found.items,
+            " and ".join(notes) or None,
+            inquiry.strategy,
+        )
+
+    # --- showing documents -----------------------------------------------------------------------
+
+    async def revive(self, paths: list[Path]) -> None:
+        """Start again after a crash and show ``paths``, which were open."""
+        for path in paths:
+            await self._show_after_start(path)
+            if self.connection is None:
+                return
+
+    async def _sync(self, connection: Connection, path: Path) -> Document:
+        return await connection.sync(path, busy=tuple(self._inquiries))
+
+    async def _show(self, connection: Connection, path: Path) -> None:
+        try:
+            await self._sync(connection, path)
+        except (NotADocumentError, PeerClosedError):
+            return  # a question about it says so; a touch only prepares
+
+    async def _show_after_start(self, path: Path) -> None:
+        try:
+            connection = await self.connected()
+        except HarnessError:
+            return  # told where it failed
+        await self._show(connection, path)
+
+    # --- sets that nobody asked for --------------------------------------------------------------
+
+    def on_set(self, connection: Connection, path: Path) -> None:
+        """Take a set that nobody asked for: ``Connection``'s listener."""
+        if path not in self._inquiries and self.store.known(self.key, path) is not None:
+            self.in_background(self._report_unasked(connection, path), f"lsp late {self.spec.name}")
+
+    async def _report_unasked(self, connection: Connection, path: Path) -> None:
+        await asyncio.sleep(self.spec.settle)
+        document = connection.documents.get(path)
+        known = self.store.known(self.key, path)
+        if document is None or known is None or path in self._inquiries:
+            return
+        version = document.version
+        found = await self._read(connection, document)
+        current = connection is self.connection and document.version == version
+        if not current or known.digest != document.snapshot.digest or known.items == found.items:
+            return
+        self.store.remember(self.key, path, Known(found.items, known.digest, told=False))
+        self.owner.answered_late(self, path, self.clock.monotonic())
+
+    # --- small things ----------------------------------------------------------------------------
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._project).as_posix() if self._project in path.parents else path.as_posix()
+
+    def _since(self, moment: float) -> int:
+        return round((self.clock.monotonic() - moment) * 1000)
+
+    def _unknown(self, asked: float, reason: str | None, strategy: str | None = None) -> Answer:
+        return Answer(self.spec.name, "unknown", self._since(asked), reason=reason, strategy=strategy)

@@ -1,0 +1,371 @@
+"""One life of one server: from its start to its end, with the documents that it was shown.
+
+Results of one life never count in the next one: whatever is kept beyond a life is kept by the client. Everything that
+is sent about documents goes through :meth:`Connection.sync`, one at a time and in the order that servers rely on: file
+events, then the change, then the save.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol, cast
+
+from harness_tui.core.seams import Clock, ProcessSpawner
+from harness_tui.core.text import clean_for_display, cut_end
+from harness_tui.lsp.catalog import ServerSpec
+from harness_tui.lsp.diagnostics import PUSHED, DiagnosticStore, Slot
+from harness_tui.lsp.documents import Document, Documents, Look, look
+from harness_tui.lsp.process import ServerProcess, start_process
+from harness_tui.lsp.protocol import WATCHED_FILES, Abilities, configuration, initialize_params, read_abilities
+from harness_tui.lsp.protocol import workspace_folder as folder_of
+from harness_tui.lsp.rpc import Peer, PeerClosedError, UnknownMethodError
+from harness_tui.lsp.text import FileStamp, NotADocumentError, Snapshot, stamp_of
+from harness_tui.lsp.uris import from_uri, to_uri
+from harness_tui.lsp.watching import CHANGED, CREATED, DELETED, wanted
+
+_CLOCK_STEP_NS: Final = 50_000_000
+"""File systems stamp with a coarser clock than ours: a file written right after the start may look older."""
+
+
+class Listener(Protocol):
+    """Who owns a connection and hears of it. Called in the reader: must be quick."""
+
+    def on_end(self, connection: Connection, reason: str) -> None:
+        """The process or its stream ended, asked for or not."""
+        ...
+
+    def on_set(self, connection: Connection, path: Path) -> None:
+        """A set for an open document came without being asked for."""
+        ...
+
+    def on_fault(self, text: str) -> None:
+        """The server sent something that was left out."""
+        ...
+
+
+class Connection:
+    """A running server. Make one with :meth:`start`.
+
+    ``key`` names server and root in ``store``. ``stopping`` is set once its end is wanted.
+    """
+
+    def __init__(
+        self, spec: ServerSpec, root: Path, key: str, *, store: DiagnosticStore, listener: Listener, clock: Clock
+    ) -> None:
+        self.spec = spec
+        self.root = root
+        self.key = key
+        self.store = store
+        self.documents = Documents()
+        self.abilities = Abilities()
+        self.stopping = False
+        self.clock = clock
+        self._listener = listener
+        self._process: ServerProcess | None = None
+        self._counter = 0
+        self._last_change = 0
+        self._lock = asyncio.Lock()
+        self._sleepers: set[asyncio.Future[None]] = set()
+        self._end_reason: str | None = None
+        self._born_ns = time.time_ns() - _CLOCK_STEP_NS
+        self._seen: dict[Path, FileStamp] = {}
+        self._highest: dict[Path, int] = {}
+        self._odd_versions = False
+
+    # --- life ------------------------------------------------------------------------------------
+
+    async def start(self, spawner: ProcessSpawner, argv: Sequence[str]) -> None:
+        """Start the process and shake hands.
+
+        Raises ``HarnessError`` (also its kinds ``RpcError`` and ``PeerClosedError``) or ``TimeoutError``; the caller
+        then calls :meth:`stop`.
+        """
+        self._process = await start_process(
+            spawner,
+            self.spec,
+            argv,
+            self.root,
+            on_request=self._on_request,
+            on_notification=self._on_notification,
+            on_end=self._on_end,
+            on_fault=self._listener.on_fault,
+        )
+        result = await self.peer.request(
+            "initialize", initialize_params(self.spec, self.root), timeout=self.spec.start_timeout
+        )
+        abilities = read_abilities(result)
+        abilities.pulls.update(self.abilities.pulls)  # registered before it answered: not allowed, but seen
+        abilities.watchers.update(self.abilities.watchers)
+        self.abilities = abilities
+        self.peer.notify("initialized", {})
+        # Some servers report nothing before they were sent a configuration, even an empty one.
+        self.peer.notify("workspace/didChangeConfiguration", {"settings": self.spec.settings})
+
+    async def stop(self) -> None:
+        """End the process and all that it started."""
+        self.stopping = True
+        if self._process is not None:
+            await self._process.stop()
+
+    @property
+    def peer(self) -> Peer:
+        """The peer. Raises :class:`PeerClosedError` before the start and after the end."""
+        if self._process is None or self._end_reason is not None:
+            raise PeerClosedError(self._end_reason or "was not started", code="closed")
+        return self._process.peer
+
+    @property
+    def pid(self) -> int | None:
+        """The process id once it was started."""
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def exited(self) -> bool:
+        """Whether the process itself is gone."""
+        return self._process is not None and self._process.exited
+
+    def complaint(self) -> str:
+        """Return what the server said last on its standard error."""
+        return self._process.complaint() if self._process is not None else ""
+
+    async def woken(self, timeout: float | None) -> None:
+        """Wait for a set, a registration or ``timeout`` seconds. Raises :class:`PeerClosedError` at the end."""
+        if self._end_reason is not None:
+            raise PeerClosedError(self._end_reason, code="closed")
+        sleeper: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._sleepers.add(sleeper)
+        try:
+            await asyncio.wait({sleeper}, timeout=timeout)
+            if sleeper.done():
+                sleeper.result()
+        finally:
+            self._sleepers.discard(sleeper)
+
+    # --- documents -------------------------------------------------------------------------------
+
+    async def sync(self, path: Path, *, busy: Iterable[Path] = ()) -> Document:
+        """Show the server what is on disk: ``path``, and every open document that changed meanwhile.
+
+        Returns the open document. Raises :class:`NotADocumentError` when ``path`` cannot be shown, and
+        :class:`PeerClosedError`. ``busy`` are paths that must stay open.
+        """
+        async with self._lock:
+            found = await asyncio.to_thread(look, path, self.documents.stamps())
+            return self._show(path, found, {*busy, path})
+
+    def announce(self, path: Path) -> None:
+        """Report a change of ``path``, which this server does not serve, if it registered for such files."""
+        stamp = stamp_of(path)
+        known = self._seen.get(path)
+        if stamp == known:
+            return
+        if stamp is None:
+            kind = DELETED
+        elif known is not None:
+            kind = CHANGED
+        elif stamp.modified_ns >= self._born_ns:
+            kind = CREATED
+        else:
+            kind = 0  # as old as this server's own view of the disk
+        self._mark_seen(path, stamp)
+        if kind and wanted(self.abilities.all_watchers, path, kind, self.root):
+            self.peer.notify(WATCHED_FILES, {"changes": [{"uri": to_uri(path), "type": kind}]})
+            self._last_change = self._next()
+
+    def _show(self, path: Path, found: Look, keep: set[Path]) -> Document:
+        target = found.target
+        document = self.documents.get(path)
+        gone = [*found.gone] if isinstance(target, Snapshot) or document is None else [*found.gone, path]
+        changed = self._really_changed(found.changed | ({path: target} if isinstance(target, Snapshot) else {}))
+        self._send_file_events(path, target, changed, gone)
+        for other in gone:
+            self._close(other)
+        for other, snapshot in changed.items():
+            self._change(other, snapshot)
+        if not isinstance(target, Snapshot):
+            raise target if target is not None else NotADocumentError("nothing to show", where=str(path))
+        if document is None:
+            document = self._open(path, target)
+        elif self._last_change > document.sent and self._only_pushes(path):
+            # Other files changed since. A server that only pushes says nothing of this one unless it changes too.
+            self._change(path, target)
+        self.documents.use(path)
+        for other in self.documents.surplus(keep):
+            self._close(other)
+        return document
+
+    def _really_changed(self, snapshots: dict[Path, Snapshot]) -> dict[Path, Snapshot]:
+        changed: dict[Path, Snapshot] = {}
+        for path, snapshot in snapshots.items():
+            document = self.documents.get(path)
+            if document is None:
+                continue
+            if document.snapshot.digest == snapshot.digest:
+                document.snapshot = snapshot  # written again with the same bytes: only its stamp is new
+            else:
+                changed[path] = snapshot
+        return changed
+
+    def _send_file_events(
+        self, path: Path, target: Snapshot | NotADocumentError | None, changed: Iterable[Path], gone: Iterable[Path]
+    ) -> None:
+        kinds = dict.fromkeys(changed, CHANGED) | {
+            other: DELETED if stamp_of(other) is None else CHANGED for other in gone
+        }
+        if isinstance(target, Snapshot):
+            known = self._seen.get(path)
+            if known is None and target.stamp.modified_ns >= self._born_ns:
+                kinds[path] = CREATED
+            elif known is not None and known != target.stamp and path not in kinds and not self.documents.get(path):
+                kinds[path] = CHANGED  # it was closed meanwhile
+            self._mark_seen(path, target.stamp)
+        watchers = self.abilities.all_watchers
+        changes = [
+            {"uri": to_uri(other), "type": kind}
+            for other, kind in kinds.items()
+            if not watchers or wanted(watchers, other, kind, self.root)
+        ]
+        if changes:
+            self.peer.notify(WATCHED_FILES, {"changes": changes})
+            self._last_change = self._next()
+
+    def _mark_seen(self, path: Path, stamp: FileStamp | None) -> None:
+        if stamp is None:
+            self._seen.pop(path, None)
+        else:
+            self._seen[path] = stamp
+
+    def _open(self, path: Path, snapshot: Snapshot) -> Document:
+        language = self.spec.languages.get(path.suffix.lower(), "plaintext")
+        # Versions go on after a close: a late publish for the old text must not fit the new one.
+        document = Document(path, to_uri(path), language, snapshot, version=self._highest.get(path, 0) + 1)
+        self.peer.notify(
+            "textDocument/didOpen",
+            {
+                "textDocument": {
+                    "uri": document.uri,
+                    "languageId": language,
+                    "version": document.version,
+                    "text": snapshot.text,
+                }
+            },
+        )
+        document.sent = self._next()
+        self.documents.add(document)
+        return document
+
+    def _change(self, path: Path, snapshot: Snapshot) -> None:
+        document = self.documents.get(path)
+        if document is None:
+            return
+        document.replace_text(snapshot)
+        self._mark_seen(path, snapshot.stamp)
+        identifier = {"uri": document.uri, "version": document.version}
+        self.peer.notify(
+            "textDocument/didChange", {"textDocument": identifier, "contentChanges": [{"text": snapshot.text}]}
+        )
+        document.sent = self._last_change = self._next()
+        if self.abilities.saves:
+            self.peer.notify("textDocument/didSave", {"textDocument": {"uri": document.uri}})
+
+    def _close(self, path: Path) -> None:
+        document = self.documents.remove(path)
+        if document is None:
+            return
+        self._highest[path] = document.version
+        self.store.drop(self.key, path)
+        self.peer.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
+
+    def _only_pushes(self, path: Path) -> bool:
+        return not self.abilities.identifiers and self.store.slot(self.key, path, PUSHED) is not None
+
+    def _next(self) -> int:
+        self._counter += 1
+        return self._counter
+
+    # --- sets ------------------------------------------------------------------------------------
+
+    def is_current(self, source: str, slot: Slot, document: Document) -> bool:
+        """Tell whether ``slot`` belongs to the present version of ``document``, and not to an older one."""
+        if source == PUSHED and (slot.version is None or self._odd_versions):
+            return slot.received > document.sent
+        return slot.version is not None and slot.version >= document.version
+
+    def take_set(self, source: str, document: Document, slot_of: Callable[[int, float], Slot]) -> Slot:
+        """Store a set of ``source`` for ``document``; ``slot_of`` makes it from counter and time."""
+        slot = slot_of(self._next(), self.clock.monotonic())
+        self.store.put(self.key, document.path, source, slot)
+        return slot
+
+    def take_unasked(self, source: str, path: Path, slot_of: Callable[[int, float], Slot]) -> None:
+        """Store a set that was not asked for, wake who waits, and tell the owner."""
+        document = self.documents.find(path)
+        if document is None:
+            return  # closed meanwhile, or a file that nobody asked about
+        self.take_set(source, document, slot_of)
+        self._wake()
+        self._listener.on_set(self, document.path)
+
+    def _published(self, params: Any) -> None:
+        fields: dict[str, Any] = cast(dict[str, Any], params) if isinstance(params, dict) else {}
+        uri, raw, version = fields.get("uri"), fields.get("diagnostics"), fields.get("version")
+        path = from_uri(uri) if isinstance(uri, str) else None
+        if path is None:
+            return  # a scheme that names no file
+        if not isinstance(raw, list):
+            self._listener.on_fault("published diagnostics that are no list")
+            return
+        number = version if isinstance(version, int) and not isinstance(version, bool) else None
+        document = self.documents.find(path)
+        if document is not None and number is not None and number > document.version:
+            self._odd_versions = True  # a version that it was never sent: its numbers mean nothing
+        items = cast(list[Any], raw)
+        self.take_unasked(PUSHED, path, lambda received, at: Slot(items, number, received, at))
+
+    # --- what the server sends -------------------------------------------------------------------
+
+    def _on_request(self, method: str, params: Any) -> Any:
+        match method:
+            case "workspace/configuration":
+                return configuration(self.spec.settings, params)
+            case "workspace/workspaceFolders":
+                return [folder_of(self.root)]
+            case "client/registerCapability":
+                self.abilities.register(params)
+                self._wake()
+            case "client/unregisterCapability":
+                self.abilities.unregister(params)
+            case "workspace/applyEdit":
+                return {"applied": False, "failureReason": "edits by a server are not supported"}
+            case "window/showDocument":
+                return {"success": False}
+            case "window/workDoneProgress/create" | "window/showMessageRequest" | "workspace/diagnostic/refresh":
+                return None  # sets are pulled again for each question anyway
+            case _:
+                raise UnknownMethodError(method)
+        return None
+
+    def _on_notification(self, method: str, params: Any) -> None:
+        match method:
+            case "textDocument/publishDiagnostics":
+                self._published(params)
+            case "window/showMessage" if isinstance(params, dict) and params.get("type") == 1:
+                text = cut_end(clean_for_display(str(params.get("message", "")), one_line=True), 300)
+                self._listener.on_fault(f"says: {text}")
+            case _:
+                return  # logs, progress, telemetry and extensions: nothing that a verdict rests on
+
+    def _on_end(self, reason: str) -> None:
+        self._end_reason = reason
+        for sleeper in self._sleepers:
+            if not sleeper.done():
+                sleeper.set_exception(PeerClosedError(reason, code="closed"))
+        self._listener.on_end(self, reason)
+
+    def _wake(self) -> None:
+        for sleeper in self._sleepers:
+            if not sleeper.done():
+                sleeper.set_result(None)

@@ -1,0 +1,173 @@
+"""The parts of the protocol that are data: what we say when a server starts, and what its answer means.
+
+Plain dicts: the protocol's generated types cost a quarter of a second to import and reject real servers' messages.
+Tests hold these dicts against those types.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, cast
+
+from harness_tui._version import __version__
+from harness_tui.lsp.catalog import ServerSpec
+from harness_tui.lsp.text import PositionEncoding
+from harness_tui.lsp.uris import to_uri
+from harness_tui.lsp.watching import Watcher, read_watchers
+
+DIAGNOSTIC: Final = "textDocument/diagnostic"
+DID_SAVE: Final = "textDocument/didSave"
+WATCHED_FILES: Final = "workspace/didChangeWatchedFiles"
+
+SERVER_CANCELLED: Final = -32802
+CONTENT_MODIFIED: Final = -32801
+REQUEST_CANCELLED: Final = -32800
+PARSE_ERROR: Final = -32700
+_ENCODINGS: Final[dict[str, PositionEncoding]] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+
+
+def workspace_folder(root: Path) -> dict[str, str]:
+    """Return ``root`` as the protocol's workspace folder."""
+    return {"uri": to_uri(root), "name": root.name or str(root)}
+
+
+def initialize_params(spec: ServerSpec, root: Path) -> dict[str, Any]:
+    """Return the parameters of ``initialize``.
+
+    Pull diagnostics are announced, with late registration: they are exact where pushed ones are late or missing.
+    Editing by the server (``applyEdit``) is not.
+    """
+    return {
+        "processId": os.getpid(),
+        "clientInfo": {"name": "harness", "version": __version__},
+        "rootPath": str(root),
+        "rootUri": to_uri(root),
+        "workspaceFolders": [workspace_folder(root)],
+        "initializationOptions": spec.initialization,
+        "capabilities": {
+            "general": {"positionEncodings": ["utf-8", "utf-16"]},
+            "window": {"workDoneProgress": True},
+            "workspace": {
+                "configuration": True,
+                "workspaceFolders": True,
+                "didChangeConfiguration": {"dynamicRegistration": True},
+                "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
+                "diagnostics": {"refreshSupport": True},
+            },
+            "textDocument": {
+                "synchronization": {"dynamicRegistration": True, "didSave": True},
+                "publishDiagnostics": {
+                    "relatedInformation": True,
+                    "versionSupport": True,
+                    "tagSupport": {"valueSet": [1, 2]},
+                    "codeDescriptionSupport": True,
+                },
+                "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": True},
+            },
+        },
+    }
+
+
+def configuration(settings: Mapping[str, Any], params: Any) -> list[Any]:
+    """Answer ``workspace/configuration``: one value for each item asked, ``None`` where nothing is configured."""
+    items: object = params.get("items") if isinstance(params, dict) else None
+    return [_section(settings, item) for item in cast(list[Any], items)] if isinstance(items, list) else []
+
+
+def _section(settings: Mapping[str, Any], item: Any) -> Any:
+    section: object = item.get("section") if isinstance(item, dict) else None
+    if not isinstance(section, str) or not section:
+        return dict(settings)
+    if section in settings:  # written with its dots, as editors do
+        return settings[section]
+    value: Any = settings
+    for name in section.split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            return None
+        value = cast(Mapping[str, Any], value)[name]
+    return value
+
+
+@dataclass(slots=True)
+class Abilities:
+    """What a server can do, by its answer to ``initialize`` and by what it registered since.
+
+    ``pulls`` maps a registration to its provider's identifier (``None`` without one); ``pull_failed`` is set for good
+    once a pull was answered with "unknown method". ``saves`` tells whether it wants ``didSave``.
+    """
+
+    encoding: PositionEncoding = "utf-16"
+    saves: bool = False
+    pulls: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+    pull_failed: bool = False
+    watchers: dict[str, list[Watcher]] = field(default_factory=dict[str, list[Watcher]])
+    name: str | None = None
+    version: str | None = None
+
+    @property
+    def identifiers(self) -> tuple[str | None, ...]:
+        """The identifiers to pull with, each once; empty when nothing can be pulled."""
+        return () if self.pull_failed else tuple(dict.fromkeys(self.pulls.values()))
+
+    @property
+    def all_watchers(self) -> list[Watcher]:
+        """Every registered watcher."""
+        return [watcher for watchers in self.watchers.values() for watcher in watchers]
+
+    def register(self, params: Any) -> None:
+        """Take ``client/registerCapability``; registrations of other methods are accepted and not used."""
+        for entry in _entries(params, "registrations"):
+            number, options = str(entry.get("id")), _mapping(entry.get("registerOptions"))
+            match entry.get("method"):
+                case "textDocument/diagnostic":
+                    self.pulls[number] = _text(options.get("identifier"))
+                case "textDocument/didSave":
+                    self.saves = True
+                case "workspace/didChangeWatchedFiles":
+                    self.watchers[number] = read_watchers(options)
+                case _:
+                    continue
+
+    def unregister(self, params: Any) -> None:
+        """Take ``client/unregisterCapability``; the field's name is misspelled in the protocol."""
+        for entry in (*_entries(params, "unregisterations"), *_entries(params, "unregistrations")):
+            number = str(entry.get("id"))
+            self.pulls.pop(number, None)
+            self.watchers.pop(number, None)
+
+
+def read_abilities(result: Any) -> Abilities:
+    """Read the answer to ``initialize``; whatever has no known shape counts as absent."""
+    fields = _mapping(result)
+    capabilities, info = _mapping(fields.get("capabilities")), _mapping(fields.get("serverInfo"))
+    abilities = Abilities(
+        encoding=_ENCODINGS.get(str(capabilities.get("positionEncoding")), "utf-16"),
+        saves=_wants_save(capabilities.get("textDocumentSync")),
+        name=_text(info.get("name")),
+        version=_text(info.get("version")),
+    )
+    provider = capabilities.get("diagnosticProvider")
+    if isinstance(provider, dict) or provider is True:
+        abilities.pulls[""] = _text(_mapping(provider).get("identifier"))
+    return abilities
+
+
+def _wants_save(sync: object) -> bool:
+    save: object = _mapping(sync).get("save")
+    return isinstance(save, dict) or save is True
+
+
+def _entries(params: Any, name: str) -> Sequence[dict[str, Any]]:
+    entries = _mapping(params).get(name)
+    return [entry for entry in cast(list[Any], entries) if isinstance(entry, dict)] if isinstance(entries, list) else ()
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

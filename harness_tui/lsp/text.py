@@ -1,0 +1,94 @@
+"""A document's text as the protocol counts it: lines, and columns in the encoding that was agreed on.
+
+Lines end at ``\n``, ``\r\n`` and ``\r`` only. ``str.splitlines`` also cuts at form feeds and U+2028, which shifts every
+number after them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from harness_tui.core.errors import HarnessError
+from harness_tui.core.limits import MIB
+from harness_tui.core.paths import digest, read_regular
+
+DOCUMENT_BYTES: Final = MIB
+PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
+
+_LINE_END: Final = re.compile("\r\n|\n|\r")
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class NotADocumentError(HarnessError):
+    """A file that no server is shown; ``what`` says why. ``code`` is ``missing`` when it is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What tells without reading that a file was written: change time in ns, size, inode."""
+
+    modified_ns: int
+    size: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A file's text (without byte order mark), the SHA-256 of its bytes, and its stamp."""
+
+    text: str
+    digest: str
+    stamp: FileStamp
+
+
+def stamp_of(path: Path) -> FileStamp | None:
+    """Return the stamp of ``path``, ``None`` when it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return FileStamp(status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def read_snapshot(path: Path, *, max_bytes: int = DOCUMENT_BYTES) -> Snapshot:
+    """Read a document from disk. Raises :class:`NotADocumentError` for what is missing, too large or not UTF-8 text."""
+    # The stamp is taken first: a write in between makes the next look find a difference, never hides one.
+    stamp = stamp_of(path)
+    if stamp is None:
+        raise NotADocumentError("the file is not there", where=str(path), code="missing")
+    try:
+        data = read_regular(path, max_bytes=max_bytes)
+    except HarnessError as error:
+        raise NotADocumentError(error.what, where=str(path), code=error.code) from error
+    if b"\0" in data:
+        raise NotADocumentError("the file is binary", where=str(path), code="binary")
+    try:
+        text = data.removeprefix(_BOM).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NotADocumentError("the file is not UTF-8", where=str(path), code="encoding") from error
+    return Snapshot(text, digest(data), stamp)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of ``text`` without their ends; there is always at least one."""
+    return _LINE_END.split(text)
+
+
+def code_point_column(line: str, character: int, encoding: PositionEncoding) -> int:
+    """Return the 1-based column, in code points, of the 0-based ``character`` in units of ``encoding``.
+
+    Beyond the line it is the end of the line; inside a character it is that character.
+    """
+    if character <= 0:
+        return 1
+    if encoding == "utf-32" or line.isascii():
+        return min(character, len(line)) + 1
+    units = 0
+    for index, letter in enumerate(line):
+        units += len(letter.encode("utf-8", "replace")) if encoding == "utf-8" else (2 if ord(letter) > 0xFFFF else 1)
+        if units > character:
+            return index + 1
+    return len(line) + 1
