@@ -73,10 +73,9 @@ def test_a_loop_of_links_leads_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to(tmp_path / "a")
     try:
         found = resolve("a/x", tmp_path)
-    except HarnessError as error:
-        assert "cannot be resolved" in str(error)  # until Python 3.12; later ones return the path
-    else:
-        assert is_inside(found, tmp_path.resolve())
+    except HarnessError:
+        return  # until Python 3.12; later ones return the path itself
+    assert is_inside(found, tmp_path.resolve())
 
 
 @pytest.mark.parametrize(
