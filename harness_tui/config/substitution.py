@@ -73,7 +73,7 @@ class Substitution:
         return self._file(leaf, match[4]) if match[4] else self._variable(leaf, match[1], match[2], match[3])
 
     def _foreign(self, leaf: Leaf, match: re.Match[str], in_command: bool) -> str:
-        if in_command and _secret_name(match[1]):
+        if in_command and secret_name(match[1]):
             raise HarnessError(
                 f"a command line can be read by everyone on this machine, so {match[1]} is not put into it",
                 where=leaf.source,
@@ -93,7 +93,7 @@ class Substitution:
                 mend=f"set {name}, or give a default: {{env:{name}:-...}}",
                 code="missing-variable",
             )
-        if _secret_name(name):
+        if secret_name(name):
             REDACTOR.add(value)
         return value
 
@@ -109,13 +109,14 @@ class Substitution:
         return text.removesuffix("\n").removesuffix("\r")
 
 
-def _secret_name(name: str) -> bool:
+def secret_name(name: str) -> bool:
+    """Tell whether a variable, header or field of this name holds a secret."""
     return bool(SECRET_NAMES.search(name) or _KEY_NAME.search(name))
 
 
 def _is_secret(keys: Keys, text: str, *, changed: bool) -> bool:
     """Tell whether the value at ``keys`` is a secret: by its name, or as a header that comes from elsewhere."""
-    return any(_secret_name(key) for key in keys[-2:]) or (changed and "headers" in keys)
+    return any(secret_name(key) for key in keys[-2:]) or (changed and "headers" in keys)
 
 
 def _register(value: str) -> None:

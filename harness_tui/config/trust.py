@@ -128,13 +128,16 @@ class TrustStore:
         return self.status(project)
 
     def update(self, project: Project, path: Path) -> None:
-        """Take over one file that Harness itself has just changed; the folder must have been trusted before."""
+        """Take over one file that Harness itself has just changed, in a folder that was trusted (or empty) before."""
         content = _Content(project, read_inventory(project, self._places))
         name = _name(path, project)
 
         def edit(record: FolderTrust) -> None:
-            if record.granted and name in content.present:
+            if name in content.present:
+                record.granted = True
                 record.files[name] = content.present[name].digest
+            else:
+                record.files.pop(name, None)
 
         self._file.change(str(project.root), edit)
 

@@ -1,0 +1,113 @@
+"""``harness config``: what is configured, where it comes from, and what is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option, warn
+
+if TYPE_CHECKING:
+    from harness_tui.config.layers import Origin
+    from harness_tui.config.loader import Loaded
+
+
+@click.group(short_help="Show and check the configuration.")
+def command() -> None:
+    """Show and check the configuration."""
+
+
+def _load(root: Path) -> Loaded:
+    from harness_tui.config.loader import load
+    from harness_tui.config.places import Places
+    from harness_tui.config.project import find_project
+
+    return load(find_project(root), Places.from_environment())
+
+
+@command.command("show")
+@root_option
+@json_option
+def show(root: Path, as_json: bool) -> int:
+    """Print each value with the file and line that it comes from. Secrets are left out."""
+    loaded = _load(root)
+    rows = [_row(origin) for origin in loaded.origins]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows, ["key", "value", "state", "source"])
+    errors = sum(problem.level == "error" for problem in loaded.problems)
+    if errors:
+        warn(f"{errors} error{'s' if errors > 1 else ''} in the configuration; see 'harness config check'")
+    return 0
+
+
+def _row(origin: Origin) -> dict[str, Any]:
+    from harness_tui.core.redaction import redact_data
+
+    value = redact_data(_masked(origin.key.split("."), origin.value))
+    return {"key": origin.key, "value": value, "state": origin.state, "source": origin.source}
+
+
+def _masked(keys: list[str], value: Any) -> Any:
+    """Return ``value`` without what is a secret by its name; a placeholder is none."""
+    from harness_tui.config.substitution import secret_name
+    from harness_tui.core.redaction import MARK
+
+    match value:
+        case dict():
+            return {key: _masked([*keys, str(key)], item) for key, item in value.items()}
+        case str() if "headers" in keys[:-1] or any(secret_name(key) for key in keys[-2:]):
+            return value if "{env:" in value or "{file:" in value or "${" in value else MARK
+        case _:
+            return value
+
+
+@command.command("check")
+@root_option
+@json_option
+def check(root: Path, as_json: bool) -> int:
+    """Print everything that is wrong in the configuration; exit code 1 when anything is an error."""
+    problems = _load(root).problems
+    if as_json:
+        print_json([problem.to_json() for problem in problems])
+    else:
+        for problem in problems:
+            print_line(str(problem))
+        if not problems:
+            print_line("The configuration is valid.")
+    return 1 if any(problem.level == "error" for problem in problems) else 0
+
+
+@command.command("schema")
+@json_option
+def schema(as_json: bool) -> int:
+    """Print the JSON Schema of config.yaml, for editors."""
+    from harness_tui.config.schema import json_schema
+
+    print_json(json_schema())
+    return 0
+
+
+@command.command("path")
+@root_option
+@json_option
+def path(root: Path, as_json: bool) -> int:
+    """Print the configuration files, in rising precedence."""
+    import os
+
+    from harness_tui.config.places import Places
+    from harness_tui.config.project import find_project
+    from harness_tui.config.sources import config_files
+
+    named = os.environ.get("HARNESS_CONFIG")
+    extra = Path(named).expanduser().absolute() if named else None
+    files = config_files(find_project(root), Places.from_environment(), extra)
+    rows = [{"layer": file.layer, "path": str(file.path), "exists": file.path.exists()} for file in files]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows, ["layer", "exists", "path"])
+    return 0
