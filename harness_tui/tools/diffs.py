@@ -1,0 +1,85 @@
+"""The unified diff that a person approves and a transcript shows, with the count of lines added and removed."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Final
+
+from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
+from harness_tui.core.text import cut_middle
+from harness_tui.tools.text_file import split_lines
+
+_CONTEXT: Final = 3
+_MATCHED_LINES: Final = 4_000
+"""Above this many changed lines on one side nothing is matched inside the change: that takes the square of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A unified diff within the limits of a tool's output; ``text`` is empty when no line differs."""
+
+    text: str
+    added: int
+    removed: int
+
+
+def make_diff(before: str, after: str, name: str, *, created: bool = False) -> Diff:
+    """Compare two texts line by line; line ends are not compared. Takes long for long texts: call it in a thread."""
+    old, new = split_lines(before), split_lines(after)
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    start = max(0, head - _CONTEXT)
+    end = max(0, tail - _CONTEXT)
+    body, added, removed = _hunks(old[start : len(old) - end], new[start : len(new) - end], start)
+    if not body:
+        return Diff("", 0, 0)
+    lines = [f"--- {'/dev/null' if created else name}", f"+++ {name}", *body]
+    cut = cut_middle("\n".join(lines) + "\n", max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
+    return Diff(cut.text, added, removed)
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    count = 0
+    for mine, theirs in zip(old, new, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+def _hunks(old: list[str], new: list[str], offset: int) -> tuple[list[str], int, int]:
+    if max(len(old), len(new)) > _MATCHED_LINES:
+        groups = [_whole(old, new)]
+    else:
+        groups = list(difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT))
+    lines: list[str] = []
+    added = removed = 0
+    for group in groups:
+        lines.append(f"@@ -{_range(group[0][1], group[-1][2], offset)} +{_range(group[0][3], group[-1][4], offset)} @@")
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in old[i1:i2]]
+                continue
+            lines += [f"-{line}" for line in old[i1:i2]]
+            lines += [f"+{line}" for line in new[j1:j2]]
+            removed += i2 - i1
+            added += j2 - j1
+    return lines, added, removed
+
+
+def _whole(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    low, high = len(old) - tail, len(new) - tail
+    return [
+        ("equal", 0, head, 0, head),
+        ("replace", head, low, head, high),
+        ("equal", low, len(old), high, len(new)),
+    ]
+
+
+def _range(start: int, end: int, offset: int) -> str:
+    length = end - start
+    first = start + offset + (1 if length else 0)
+    return str(first) if length == 1 else f"{first},{length}"

@@ -1,0 +1,49 @@
+"""The path that a file tool is asked for: where it really is, what it is called, and what the gate must decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from harness_tui.core.errors import HarnessError, StalePreviewError, ToolError
+from harness_tui.core.paths import is_inside, name_in, resolve
+from harness_tui.core.seams import Check, ToolContext
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A path with its links resolved. ``name`` is relative to the root with ``/``, outside the root absolute.
+
+    ``asked`` is the text that named it, to be resolved again before the effect.
+    """
+
+    asked: str
+    path: Path
+    name: str
+    inside: bool
+
+    def checks(self, permission: Literal["read", "edit"]) -> tuple[Check, ...]:
+        """Return what the gate must decide before ``permission`` is used on this path."""
+        checks = (Check(permission, self.name),)
+        return checks if self.inside else (*checks, Check("external_directory", self.path.as_posix()))
+
+
+def find_target(tool: str, asked: str, context: ToolContext) -> Target:
+    """Return what ``asked`` names; relative paths start in the start folder. Raises ``ToolError``."""
+    try:
+        path, root = resolve(asked, context.cwd), context.root.resolve()
+    except HarnessError as error:
+        raise ToolError(error.what, where=f"{tool}: {asked!r}", code="path") from error
+    return Target(asked, path, name_in(path, root), is_inside(path, root))
+
+
+def check_unmoved(tool: str, target: Target, context: ToolContext) -> None:
+    """Raise ``StalePreviewError`` when the path leads elsewhere than when it was decided on (a link was changed)."""
+    if find_target(tool, target.asked, context).path != target.path:
+        raise StalePreviewError("the path leads to another place now", where=target.name, mend="prepare the call again")
+
+
+def shown(path: Path, context: ToolContext) -> str:
+    """Return ``path`` as a file tool takes it back: relative to the start folder, or absolute."""
+    return name_in(path, context.cwd.resolve())

@@ -1,0 +1,144 @@
+"""A file's bytes as text and back, without changing a byte that was not asked for: encoding, mark, line endings."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Final
+
+from harness_tui.core.errors import ToolError
+
+LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A decoded file. ``text`` has no byte order mark and the line ends of the file.
+
+    Bytes that are no UTF-8 stay in ``text`` as lone surrogates and come back the same; ``valid`` is then false.
+    """
+
+    text: str
+    bom: bytes
+    encoding: str
+    valid: bool
+
+    def encode(self, text: str) -> bytes:
+        """Return the bytes of ``text`` in this file's encoding, with its mark."""
+        return self.bom + text.encode(self.encoding, "surrogateescape" if self.encoding == "utf-8" else "strict")
+
+    def for_model(self) -> str:
+        """Return the text with what could not be decoded replaced."""
+        return self.text if self.valid else _SURROGATE.sub("\ufffd", self.text)
+
+    def check_insert(self, text: str, where: str) -> None:
+        """Raise ``ToolError`` when ``text`` cannot be put into this file without guessing at its encoding."""
+        check_text(text, where)
+        if not self.valid and not text.isascii():
+            raise ToolError(
+                "the file is not UTF-8, so only ASCII text can be put into it without harm",
+                where=where,
+                mend="convert the file first, or change it with a program that knows its encoding",
+                code="encoding",
+            )
+
+
+def check_text(text: str, where: str) -> None:
+    """Raise ``ToolError`` for text that no file can hold: half a surrogate pair."""
+    if _SURROGATE.search(text):
+        raise ToolError("the text holds half of a surrogate pair", where=where, mend="send whole characters")
+
+
+def decode(data: bytes, where: str) -> TextFile:
+    """Decode the bytes of a text file. Raises ``ToolError`` for a binary one (a NUL byte, a broken UTF-16)."""
+    bom, encoding = next(((mark, name) for mark, name in _BOMS if data.startswith(mark)), (b"", "utf-8"))
+    body = data[len(bom) :]
+    if encoding == "utf-8" and b"\0" in body:
+        raise _binary(where, len(data))
+    try:
+        return TextFile(body.decode(encoding), bom, encoding, True)
+    except UnicodeDecodeError as error:
+        if encoding != "utf-8":
+            raise _binary(where, len(data)) from error
+    return TextFile(body.decode(encoding, "surrogateescape"), bom, encoding, False)
+
+
+def _binary(where: str, size: int) -> ToolError:
+    return ToolError(
+        f"this is a binary file of {size} bytes", where=where, mend="use bash with a fitting program", code="binary"
+    )
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of ``text`` without their ends; a last line end opens no further line."""
+    lines = LINE_END.split(text)
+    if lines[-1] == "":
+        lines.pop()
+    return lines
+
+
+def line_end_of(text: str) -> str:
+    """Return the line end that ``text`` uses most, ``\\n`` when it has none."""
+    ends = LINE_END.findall(text)
+    return max(("\n", "\r\n", "\r"), key=ends.count) if ends else "\n"
+
+
+def uniform_line_end(text: str) -> str | None:
+    """Return the only line end of ``text``, ``None`` when it has none or several."""
+    ends = set(LINE_END.findall(text))
+    return ends.pop() if len(ends) == 1 else None
+
+
+def with_line_end(text: str, end: str) -> str:
+    """Return ``text`` with every line end replaced by ``end``."""
+    return LINE_END.sub(lambda _match: end, text)
+
+
+class LineEnds:
+    """A text with all its line ends as ``\\n`` (``normal``), and the way back to the text as it was."""
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self.normal = LINE_END.sub("\n", raw)
+        self._ends: list[str] = LINE_END.findall(raw)
+        self._places = [index for index, character in enumerate(self.normal) if character == "\n"]
+        self._wide = [place for place, end in zip(self._places, self._ends, strict=True) if end == "\r\n"]
+
+    def replace(self, start: int, end: int, new: str) -> str:
+        """Return ``raw`` with ``normal[start:end]`` replaced by ``new``.
+
+        The line ends of ``new`` become those of the lines that they stand for; further ones follow the last of these,
+        or the nearest line before, or the next one.
+        """
+        low, high = self.raw_span(start, end)
+        return self.raw[:low] + self.fitted(start, end, new) + self.raw[high:]
+
+    def fitted(self, start: int, end: int, new: str) -> str:
+        """Return ``new`` with the line ends that :meth:`replace` gives it in the place of ``normal[start:end]``."""
+        first, last = bisect_left(self._places, start), bisect_left(self._places, end)
+        old_ends = self._ends[first:last]
+        if old_ends:
+            spare = old_ends[-1]
+        elif self._ends:
+            spare = self._ends[first - 1] if first else self._ends[0]
+        else:
+            spare = "\n"
+        pieces = LINE_END.split(new)
+        ends = [*old_ends[: len(pieces) - 1], *[spare] * (len(pieces) - 1 - len(old_ends)), ""]
+        return "".join(piece + end for piece, end in zip(pieces, ends, strict=True))
+
+    def raw_span(self, start: int, end: int) -> tuple[int, int]:
+        """Return where ``normal[start:end]`` lies in ``raw``."""
+        return start + bisect_left(self._wide, start), end + bisect_left(self._wide, end)
+
+    def line_of(self, index: int) -> int:
+        """Return the number, from 1, of the line that holds ``normal[index]``."""
+        return bisect_left(self._places, index) + 1
