@@ -14,7 +14,7 @@ FORBIDDEN = re.compile(
         [
             r"(?<![\w.])/wo" + r"rk/(?:main|shared)",
             r"/tmp/br" + r"ief",
-            r"(?<![\w.])/ho" + r"me/(?!ada\b|user\b|you\b|me\b)[a-z][\w.-]*/",
+            r"(?<![\w.])/ho" + r"me/(?!adam?\b|user\b|you\b|me\b)[a-z][\w.-]*/",
             r"/Us" + r"ers/[A-Za-z]",
             r"py" + r"pi\.org",
             r"python" + r"hosted\.org",
