@@ -1,0 +1,198 @@
+"""The registry of commands: which file a name means, which are shadowed, and what is wrong with any of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from harness_tui.core.errors import HarnessError
+from harness_tui.library.command_file import Command, CommandCache, command_name, name_key
+from harness_tui.library.diagnostics import Diagnostic
+from harness_tui.library.discovery import Found, Walk
+from harness_tui.library.roots import RANK, Root
+
+RESERVED: Final = frozenset(
+    {
+        "agent",
+        "call",
+        "clear",
+        "commands",
+        "compact",
+        "config",
+        "copy",
+        "doctor",
+        "editor",
+        "exit",
+        "export",
+        "fork",
+        "help",
+        "lsp",
+        "mcp",
+        "mode",
+        "model",
+        "new",
+        "permissions",
+        "ps",
+        "quit",
+        "redo",
+        "resume",
+        "sessions",
+        "skills",
+        "theme",
+        "trust",
+        "undo",
+    }
+)
+"""Names of Harness's own slash commands, with their aliases: no file ever takes their place."""
+
+_SCOPES: Final = tuple(RANK)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandIndex:
+    """All commands at one moment. ``names`` are those in use, ``untrusted`` those of untrusted folders only."""
+
+    commands: tuple[Command, ...] = ()
+    names: dict[str, Command] = field(default_factory=dict[str, Command])
+    scoped: dict[tuple[str, str], Command] = field(default_factory=dict[tuple[str, str], Command])
+    untrusted: dict[str, Command] = field(default_factory=dict[str, Command])
+    aliases: dict[str, Command] = field(default_factory=dict[str, Command])
+    tails: dict[str, Command] = field(default_factory=dict[str, Command])
+    folded: dict[str, Command] = field(default_factory=dict[str, Command])
+    problems: tuple[Diagnostic, ...] = ()
+
+    def exact(self, name: str) -> Command | None:
+        """Return the command whose name or alias is ``name``, or which it means with its scope in front."""
+        key = name_key(name)
+        scope, _, rest = key.partition("/")
+        if rest and (command := self.scoped.get((scope, rest))) is not None:
+            return command if command.trusted else None
+        return None if key in RESERVED else self.names.get(key) or self.aliases.get(key)
+
+    def find(self, name: str) -> Command | None:
+        """Return the command that ``name`` means: its path, with a scope in front, an alias, its last part if unique.
+
+        Case counts first; a name that differs in case only is found when it is the only one.
+        """
+        key = name_key(name)
+        if key in RESERVED:
+            return None
+        return self.exact(name) or self.tails.get(key) or self.folded.get(key.casefold())
+
+    def find_untrusted(self, name: str) -> Command | None:
+        """Return the command that ``name`` would mean if its folder were trusted."""
+        key = name_key(name)
+        scope, _, rest = key.partition("/")
+        if rest and (command := self.scoped.get((scope, rest))) is not None and not command.trusted:
+            return command
+        if key in self.untrusted:
+            return self.untrusted[key]
+        same = [command for other, command in self.untrusted.items() if _tail(other) == key or other.casefold() == key]
+        return same[0] if len(same) == 1 else None
+
+    def suggest(self, name: str, others: Iterable[str] = ()) -> str | None:
+        """Return the known name that is closest to ``name``, if one is close."""
+        known = {**dict.fromkeys(RESERVED), **dict.fromkeys(self.names), **dict.fromkeys(others)}
+        close = difflib.get_close_matches(name_key(name), known, n=1)
+        return close[0] if close else None
+
+
+class CommandRegistry:
+    """Builds the index; files that did not change are not read again."""
+
+    def __init__(self) -> None:
+        self._cache = CommandCache()
+
+    def refresh(self, roots: Sequence[Root]) -> CommandIndex:
+        """Return the index of ``roots``, which come in rising order. Blocking: belongs into a thread."""
+        problems: list[Diagnostic] = []
+        commands: list[Command] = []
+        for root in roots:
+            walk = Walk(root.path)
+            found = walk.commands()
+            problems += walk.problems
+            if root.singular is not None and found:
+                message = f"read as well, but the usual spelling is {root.singular}"
+                problems.append(Diagnostic(str(root.path), 1, "folder-name", message, "info"))
+            commands += self._load(root, found, problems)
+        self._cache.keep_only({str(command.path) for command in commands})
+        return build_index(commands, problems)
+
+    def _load(self, root: Root, found: Iterable[Found], problems: list[Diagnostic]) -> list[Command]:
+        commands: list[Command] = []
+        for file in found:
+            try:
+                name = command_name(file.parts)
+                command = self._cache.get(file.path, name, root.scope, file.stamp, trusted=root.trusted)
+            except HarnessError as problem:
+                problems.append(Diagnostic(str(file.path), 1, problem.code, str(problem.what), "error"))
+                continue
+            problems += command.diagnostics
+            commands.append(command)
+        return commands
+
+
+def build_index(commands: Iterable[Command], problems: Iterable[Diagnostic] = ()) -> CommandIndex:
+    """Settle which command each name means; later commands beat earlier ones, an untrusted one beats nothing."""
+    notes = list(problems)
+    names: dict[str, Command] = {}
+    scoped: dict[tuple[str, str], Command] = {}
+    untrusted: dict[str, Command] = {}
+    shadowed: dict[str, str] = {}
+    ordered = list(commands)
+    for command in ordered:
+        key = command.key
+        if key in RESERVED:
+            message = f"/{command.name} is Harness's own command: reach this file as /{command.scope}:{command.name}"
+            notes.append(Diagnostic(str(command.path), 1, "reserved", message))
+        elif not command.trusted:
+            untrusted[key] = command
+        else:
+            loser = names.get(key)
+            if loser is not None:
+                shadowed[str(loser.path)] = str(command.path)
+                notes.append(_shadowing(command, loser))
+            names[key] = command
+        scoped[command.scope, key] = command
+    untrusted = {key: command for key, command in untrusted.items() if key not in names}
+    marked = tuple(replace(command, shadowed_by=shadowed.get(str(command.path))) for command in ordered)
+    aliases = _aliases(names, notes)
+    tails = _unique((_tail(key), command) for key, command in names.items())
+    for taken in (*RESERVED, *names, *aliases):
+        tails.pop(taken, None)
+    folded = _unique((key.casefold(), command) for key, command in {**tails, **aliases, **names}.items())
+    return CommandIndex(marked, names, scoped, untrusted, aliases, tails, folded, tuple(notes))
+
+
+def _shadowing(winner: Command, loser: Command) -> Diagnostic:
+    reach = f"; the other one is /{loser.scope}:{loser.name}" if loser.scope != winner.scope else ""
+    message = f"/{winner.name} is {winner.path} and shadows {loser.path}{reach}"
+    return Diagnostic(str(winner.path), 1, "shadowed", message)
+
+
+def _aliases(names: dict[str, Command], notes: list[Diagnostic]) -> dict[str, Command]:
+    found: dict[str, Command] = {}
+    for command in sorted(names.values(), key=lambda command: -RANK[command.scope]):
+        for alias in command.header.aliases:
+            key = name_key(alias)
+            if key in names or key in RESERVED:
+                message = f"the alias {alias!r} is the name of a command: it is not used"
+            elif found.setdefault(key, command) is not command:
+                message = f"the alias {alias!r} belongs to {found[key].path} already: it is not used"
+            else:
+                continue
+            notes.append(Diagnostic(str(command.path), 1, "alias", message))
+    return found
+
+
+def _unique(pairs: Iterable[tuple[str, Command]]) -> dict[str, Command]:
+    found: dict[str, Command | None] = {}
+    for key, command in pairs:
+        found[key] = command if found.get(key, command) is command else None
+    return {key: command for key, command in found.items() if command is not None}
+
+
+def _tail(key: str) -> str:
+    return key.rpartition("/")[2]

@@ -1,0 +1,175 @@
+"""Walks the folders of commands and skills: links once, bounds on depth and number, nothing dropped in silence."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness_tui.library.diagnostics import Diagnostic
+
+COMMAND_DEPTH: Final = 5
+COMMAND_FILES: Final = 500
+SKILL_DEPTH: Final = 5
+SKILL_FOLDERS: Final = 2_000
+SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells whether a file changed. ``real`` names the file itself, whatever links lead to it."""
+
+    real: str
+    mtime_ns: int
+    size: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file in a root; ``parts`` are its folders and name below the root."""
+
+    path: Path
+    parts: tuple[str, ...]
+    stamp: Stamp
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return the stamp of a regular file. Raises ``OSError`` for anything else, a dangling link included."""
+    status = os.stat(path)  # noqa: PTH116 - one call for all of it
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "not a regular file", str(path))
+    return Stamp(os.path.realpath(path), status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+class Walk:
+    """One walk through one root; :attr:`problems` holds what was left out, and why."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folders: set[str] = set()
+        self._files: set[str] = set()
+        self._count = 0
+        self._full = False
+        self.problems: list[Diagnostic] = []
+
+    def commands(self) -> list[Found]:
+        """Return the command files, sorted by path: ``*.md`` but README, hidden ones and those with a leading ``_``."""
+        return sorted(self._commands(self._root, (), 0), key=lambda found: found.parts)
+
+    def skills(self) -> list[Found]:
+        """Return the skill files, sorted by path. A folder that holds one is not looked into any further."""
+        return sorted(self._skills(self._root, (), 0), key=lambda found: found.parts)
+
+    def _problem(self, path: Path | str, code: str, message: str) -> None:
+        self.problems.append(Diagnostic(str(path), 1, code, message))
+
+    def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
+        """Return the entries of ``folder``, links last, so that a file goes by its own name.
+
+        There are none in a folder that was seen already, which ends loops of links.
+        """
+        real = os.path.realpath(folder)
+        if real in self._folders:
+            return []
+        self._folders.add(real)
+        try:
+            with os.scandir(folder) as entries:
+                return sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
+        except OSError as error:
+            self._problem(folder, "unreadable", f"the folder cannot be read: {error.strerror}")
+            return []
+
+    def _stamp(self, entry: os.DirEntry[str]) -> Stamp | None:
+        try:
+            stamp = stamp_of(Path(entry.path))
+        except OSError as error:
+            self._problem(entry.path, "unreadable", f"the file cannot be read: {error.strerror}")
+            return None
+        if stamp.real in self._files:
+            return None
+        self._files.add(stamp.real)
+        return stamp
+
+    # --- commands ------------------------------------------------------------------------------
+
+    def _commands(self, folder: Path, parts: tuple[str, ...], depth: int) -> Iterator[Found]:
+        for entry in self._entries(folder):
+            if self._full or entry.name.startswith((".", "_")):
+                continue
+            is_markdown = entry.name.endswith(".md")
+            if _is_folder(entry):
+                if is_markdown:
+                    self._problem(entry.path, "not-a-file", "a folder, not a command file")
+                elif depth == COMMAND_DEPTH:
+                    self._problem(entry.path, "depth", f"folders deeper than {COMMAND_DEPTH} levels are not read")
+                else:
+                    yield from self._commands(Path(entry.path), (*parts, entry.name), depth + 1)
+            elif is_markdown and entry.name.lower() != "readme.md":
+                yield from self._command(entry, parts)
+
+    def _command(self, entry: os.DirEntry[str], parts: tuple[str, ...]) -> Iterator[Found]:
+        if self._count == COMMAND_FILES:
+            self._full = True
+            message = f"only the first {COMMAND_FILES} command files of {self._root} are read"
+            self._problem(entry.path, "too-many", message)
+            return
+        stamp = self._stamp(entry)
+        if stamp is not None:
+            self._count += 1
+            yield Found(Path(entry.path), (*parts, entry.name), stamp)
+
+    # --- skills --------------------------------------------------------------------------------
+
+    def _skills(self, folder: Path, parts: tuple[str, ...], depth: int) -> Iterator[Found]:
+        for entry in self._entries(folder):
+            if self._full or entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS or not _is_folder(entry):
+                continue
+            if self._count == SKILL_FOLDERS:
+                self._full = True
+                self._problem(
+                    entry.path, "too-many", f"only the first {SKILL_FOLDERS} folders of {self._root} are read"
+                )
+                return
+            self._count += 1
+            inner = Path(entry.path)
+            skill = skill_file(inner)
+            if skill is not None:
+                yield from self._skill(skill, (*parts, entry.name))
+            elif depth + 1 == SKILL_DEPTH:
+                self._problem(inner, "depth", f"folders deeper than {SKILL_DEPTH} levels are not read")
+            else:
+                yield from self._skills(inner, (*parts, entry.name), depth + 1)
+
+    def _skill(self, path: Path, parts: tuple[str, ...]) -> Iterator[Found]:
+        try:
+            stamp = stamp_of(path)
+        except OSError as error:
+            self._problem(path, "unreadable", f"the file cannot be read: {error.strerror}")
+            return
+        if stamp.real not in self._files:
+            self._files.add(stamp.real)
+            yield Found(path, (*parts, path.name), stamp)
+
+
+def skill_file(folder: Path) -> Path | None:
+    """Return the skill file of ``folder``: ``SKILL.md``, else one whose name differs from it in case only."""
+    exact = folder / "SKILL.md"
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if entry.name.lower() == "skill.md")
+    except OSError:
+        return None
+    if not names:
+        return None
+    return exact if "SKILL.md" in names else folder / names[-1]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

@@ -1,0 +1,297 @@
+"""The library of one project: its commands, skills and prompts under one roof.
+
+Files are looked at again whenever something is used, and read again only when they changed. One index feeds lists,
+completion, the model's catalogue and the loader, so they never disagree.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from harness_tui.config.places import Places
+from harness_tui.config.project import Project
+from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.messages import Attachment
+from harness_tui.core.seams import ProcessSpawner, PromptSource, PromptSpec
+from harness_tui.core.values import AgentDefinition
+from harness_tui.library.catalogue import CATALOGUE_CHARS, catalogue_text
+from harness_tui.library.command_file import Command, name_key, read_command
+from harness_tui.library.commands import RESERVED, CommandIndex, CommandRegistry
+from harness_tui.library.completion import CANDIDATES, Candidate, rank
+from harness_tui.library.diagnostics import Diagnostic
+from harness_tui.library.expand import TemplateSource, expand_template
+from harness_tui.library.expansion import Expansion, ShellGate, Surroundings, failed
+from harness_tui.library.invocation import Invocation, read_invocation
+from harness_tui.library.lexer import find_mentions
+from harness_tui.library.mentions import MentionReader, ReadGate, inside_only
+from harness_tui.library.prompts import expand_prompt, find_prompt, hint, prompt_name
+from harness_tui.library.roots import RANK, find_roots
+from harness_tui.library.skill_file import Skill, slug
+from harness_tui.library.skill_tool import Activations, SkillTool, file_lines
+from harness_tui.library.skills import Denied, SkillIndex, SkillRegistry, hidden_reason, offered
+
+Target: TypeAlias = Command | Skill | PromptSpec
+
+
+class Library:
+    """Commands and skills of ``project``; ``trusted`` tells whether its own ones may be used. Safe to use from threads.
+
+    Nothing is read before :meth:`refresh`, which :meth:`expand` calls itself.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        places: Places,
+        *,
+        trusted: bool,
+        environ: Mapping[str, str] | None = None,
+        bundled_commands: Path,
+        bundled_skills: Path,
+    ) -> None:
+        self._project = project
+        self._places = places
+        self._trusted = trusted
+        self._environ = os.environ if environ is None else environ
+        self._bundled = {"commands": bundled_commands, "skills": bundled_skills}
+        self._lock = threading.Lock()
+        self._command_registry, self._skill_registry = CommandRegistry(), SkillRegistry()
+        self._commands, self._skills = CommandIndex(), SkillIndex()
+        self._candidates: tuple[CommandIndex, SkillIndex, list[Candidate]] | None = None
+        self._activations = Activations()
+        self._tool = SkillTool(
+            lambda: offered(self._skills), self.find_skill, refresh=self.refresh, activations=self._activations
+        )
+
+    # --- what there is ---------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Look at every folder again and read what changed. Blocking: belongs into a thread."""
+        with self._lock:
+            found = {
+                kind: find_roots(
+                    kind,
+                    self._project,
+                    self._places,
+                    trusted=self._trusted,
+                    environ=self._environ,
+                    bundled=self._bundled[kind],
+                )
+                for kind in ("commands", "skills")
+            }
+            self._commands = self._command_registry.refresh(found["commands"])
+            self._skills = self._skill_registry.refresh(found["skills"])
+
+    def set_trusted(self, trusted: bool) -> None:
+        """Take a change of the folder's trust; it counts from the next :meth:`refresh` on."""
+        self._trusted = trusted
+
+    def commands(self) -> list[Command]:
+        """Return all command files, also shadowed, broken and untrusted ones."""
+        return list(self._commands.commands)
+
+    def skills(self) -> list[Skill]:
+        """Return all skill files, also those that cannot be used."""
+        return list(self._skills.skills)
+
+    def find_command(self, name: str) -> Command | None:
+        """Return the command that ``name`` means, if it may be used."""
+        return self._commands.find(name)
+
+    def find_skill(self, name: str) -> Skill | None:
+        """Return the skill that ``name`` means, if it may be used."""
+        return self._skills.find(name)
+
+    def problems(self) -> list[Diagnostic]:
+        """Return everything that is wrong with any file, in the order in which it was found."""
+        return [*self._commands.problems, *self._skills.problems]
+
+    def suggest(self, name: str, prompts: PromptSource | None = None) -> str | None:
+        """Return the known name that is closest to ``name``, without its slash."""
+        skills = [skill.slug for skill in self._skills.names.values()]
+        specs = prompts.prompts() if prompts is not None else ()
+        return self._commands.suggest(name, [*skills, *map(prompt_name, specs)])
+
+    def complete(self, prefix: str, prompts: PromptSource | None = None, *, limit: int = CANDIDATES) -> list[Candidate]:
+        """Return what ``prefix`` (with or without its slash) can become, best first. Reads no files."""
+        known = self._known_candidates()
+        specs = prompts.prompts() if prompts is not None else ()
+        asked = [Candidate(prompt_name(spec), spec.description, hint(spec), spec.server, "prompt") for spec in specs]
+        return rank(prefix, [*known, *asked], limit=limit)
+
+    # --- what the model gets ---------------------------------------------------------------------
+
+    def catalogue(self, agent: AgentDefinition, denied: Denied | None = None, *, budget: int = CATALOGUE_CHARS) -> str:
+        """Return the list of skills for the system prompt of ``agent``, empty without any. Blocking: reads files."""
+        self.refresh()
+        return catalogue_text(offered(self._skills, agent, denied), budget=budget)
+
+    def tools(self) -> Sequence[SkillTool]:
+        """Return the tool ``skill``, or nothing while there are no skills (the seam ``ToolSource``)."""
+        return [self._tool] if offered(self._skills) else []
+
+    def skill_tool(self, agent: AgentDefinition, denied: Denied | None = None) -> SkillTool | None:
+        """Return the tool ``skill`` with the names that ``agent`` may use, ``None`` when there are none."""
+        tool = self._tool.narrowed(lambda skill: hidden_reason(skill, agent, denied) is None)
+        return tool if offered(self._skills, agent, denied) else None
+
+    @property
+    def activations(self) -> Activations:
+        """Which skills each session has loaded."""
+        return self._activations
+
+    # --- what a person types ---------------------------------------------------------------------
+
+    async def expand(
+        self,
+        line: str,
+        *,
+        agents: Collection[str],
+        models: Callable[[str], bool],
+        spawner: ProcessSpawner | None = None,
+        shell_gate: ShellGate | None = None,
+        read_gate: ReadGate | None = None,
+        person_gate: ReadGate | None = None,
+        images: bool = True,
+        prompts: PromptSource | None = None,
+        session: str | None = None,
+    ) -> Expansion:
+        """Return what ``/name args`` becomes. Never raises for what was typed, or for what a file says.
+
+        ``read_gate`` decides on mentions in the template, ``person_gate`` on those in the arguments. A first word that
+        looks like a path and names no command makes the whole line a plain message. Codes of errors besides those of
+        templates: ``unknown-command``, ``untrusted``, ``missing-argument``, ``prompt-failed``, ``broken-skill``.
+        """
+        around = Surroundings(
+            root=self._project.root,
+            agents=agents,
+            models=models,
+            spawner=spawner,
+            shell_gate=shell_gate,
+            read_gate=read_gate,
+            person_gate=person_gate,
+            images=images,
+            session=session,
+            may_grant=self._trusted,
+        )
+        call = read_invocation(line)
+        if call is None:
+            return await self._as_message(line, around)
+        await asyncio.to_thread(self.refresh)
+        match self._resolve(call.name, prompts):
+            case Command() as command:
+                return await expand_template(command.template(), call.args_line, around)
+            case Skill() as skill:
+                return await self._expand_skill(skill, call, around)
+            case PromptSpec() as spec if prompts is not None:
+                return await expand_prompt(spec, call.args_line, prompts)
+            case _:
+                return await self._not_found(line, call, around, prompts)
+
+    async def attach_mentions(
+        self, text: str, *, read_gate: ReadGate | None = None, images: bool = True
+    ) -> tuple[tuple[Attachment, ...], tuple[str, ...]]:
+        """Return the attachments that a typed message mentions, and a warning for each that is not attached."""
+        reader = MentionReader(self._project.root, images=images)
+        await reader.attach(find_mentions(text), read_gate or inside_only(self._project.root))
+        return tuple(reader.attachments), tuple(reader.warnings)
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _resolve(self, name: str, prompts: PromptSource | None) -> Target | None:
+        specs = prompts.prompts() if prompts is not None else ()
+        kind, _, rest = name.replace(":", "/", 1).partition("/")
+        if kind == "skill" and rest and (named := self._skills.find(rest)) is not None:
+            return named
+        if (kind == "mcp" or name.startswith("mcp__")) and (spec := find_prompt(name, specs)) is not None:
+            return spec
+        if name_key(name) in RESERVED:
+            return None
+        command = self._commands.exact(name)
+        skill = self._skills.slugs.get(slug(name)) if "/" not in name_key(name) else None
+        if command is not None and skill is not None and name_key(name) in self._commands.names:
+            return skill if RANK[skill.scope] > RANK[command.scope] else command
+        return command or skill or self._commands.find(name) or find_prompt(name, specs) or self._skills.find(name)
+
+    async def _expand_skill(self, skill: Skill, call: Invocation, around: Surroundings) -> Expansion:
+        try:
+            document = await asyncio.to_thread(skill.body)
+        except HarnessError as problem:
+            return failed("broken-skill", str(problem))
+        appendix = "\n".join(await asyncio.to_thread(file_lines, skill))
+        source = TemplateSource(
+            name=skill.slug,
+            path=str(skill.path),
+            header=skill.header,
+            body=document.body,
+            diagnostics=tuple(item for item in skill.diagnostics if item.level == "error"),
+            shell=skill.trusted and not skill.downloaded,
+            appendix=f"\n\n{appendix}",
+            skill=skill.name,
+            skill_folder=skill.folder,
+        )
+        return await expand_template(source, call.args_line, around)
+
+    async def _not_found(
+        self, line: str, call: Invocation, around: Surroundings, prompts: PromptSource | None
+    ) -> Expansion:
+        untrusted = self._commands.find_untrusted(call.name) or self._skills.find_untrusted(
+            call.name.removeprefix("skill:")
+        )
+        if untrusted is not None:
+            text = f"/{call.name} is in a folder that is not trusted, {untrusted.path}: run harness trust to use it"
+            return failed("untrusted", text)
+        if name_key(call.name) in RESERVED:
+            text = f"/{call.name} is one of Harness's own commands: it works in the shell, not in a message"
+            return failed("unknown-command", text)
+        if call.looks_like_path:
+            return await self._as_message(line, around)
+        close = self.suggest(call.name, prompts)
+        text = f"unknown command /{call.name}" + (f"; did you mean /{close}?" if close is not None else "")
+        return failed("unknown-command", text)
+
+    async def _as_message(self, line: str, around: Surroundings) -> Expansion:
+        text = line[1:] if line.startswith("//") else line
+        gate = around.person_gate or around.read_gate
+        attachments, warnings = await self.attach_mentions(text, read_gate=gate, images=around.images)
+        return Expansion(message=text, attachments=attachments, warnings=warnings)
+
+    def _known_candidates(self) -> list[Candidate]:
+        commands, skills = self._commands, self._skills
+        if self._candidates is not None and self._candidates[0] is commands and self._candidates[1] is skills:
+            return self._candidates[2]
+        known = {
+            command.name: Candidate(command.name, command.summary, command.argument_hint, command.scope, "command")
+            for command in commands.names.values()
+            if not command.hidden and command.header.user_invocable
+        }
+        for skill in skills.names.values():
+            if skill.header.hidden or not skill.header.user_invocable:
+                continue
+            taken = commands.names.get(name_key(skill.slug))
+            name = skill.slug
+            if name_key(name) in RESERVED or (taken is not None and RANK[taken.scope] >= RANK[skill.scope]):
+                name = f"skill:{skill.slug}"
+            elif taken is not None:
+                known[f"{taken.scope}:{taken.name}"] = replace(
+                    known.pop(taken.name, Candidate(taken.name, taken.summary, taken.argument_hint, "", "command")),
+                    name=f"{taken.scope}:{taken.name}",
+                )
+            known[name] = Candidate(name, skill.description[:100], skill.argument_hint, skill.scope, "skill")
+        self._candidates = commands, skills, list(known.values())
+        return self._candidates[2]
+
+
+async def expand_file(path: Path, args_line: str, around: Surroundings) -> Expansion:
+    """Expand one command file, which the caller vouches for. Raises ``UsageError`` if it cannot be read."""
+    try:
+        command = await asyncio.to_thread(read_command, path, path.stem, "user", trusted=True)
+    except HarnessError as problem:
+        raise UsageError(problem.what, where=str(path), mend="name a readable Markdown file") from problem
+    return await expand_template(command.template(), args_line, around)

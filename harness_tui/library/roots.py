@@ -1,0 +1,114 @@
+"""Where commands and skills are looked for: one table for the scan, the documentation and the hints.
+
+A singular spelling of a folder is read too, with a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from harness_tui.config.places import Places
+from harness_tui.config.project import Project
+
+Scope: TypeAlias = Literal["bundled", "user", "project"]
+Kind: TypeAlias = Literal["commands", "skills"]
+
+RANK: Final[dict[str, int]] = {"bundled": 0, "user": 1, "project": 2}
+
+PROJECT_COMMANDS: Final = (".claude/commands", ".opencode/command", ".opencode/commands", ".harness/commands")
+"""Folders of commands in a project folder, in rising order."""
+
+PROJECT_SKILLS: Final = (".claude/skills", ".opencode/skill", ".opencode/skills", ".agents/skills", ".harness/skills")
+"""Folders of skills in a project folder, in rising order."""
+
+USER_COMMANDS: Final = ("~/.claude/commands", "opencode/command", "opencode/commands", "harness/commands")
+"""Folders of the person's own commands, in rising order; without ``~`` below the configuration folder."""
+
+USER_SKILLS: Final = (
+    "~/.claude/skills",
+    "opencode/skill",
+    "opencode/skills",
+    "~/.agents/skills",
+    "harness/skills",
+)
+"""Folders of the person's own skills, in rising order; without ``~`` below the configuration folder."""
+
+_PROJECT: Final = {"commands": PROJECT_COMMANDS, "skills": PROJECT_SKILLS}
+_USER: Final = {"commands": USER_COMMANDS, "skills": USER_SKILLS}
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One folder to scan. ``trusted`` is false for a project's while the person has not trusted it.
+
+    ``singular`` is the usual spelling when the folder has the other one and only a hint makes it known.
+    """
+
+    path: Path
+    scope: Scope
+    trusted: bool
+    singular: str | None = None
+
+
+def find_roots(
+    kind: Kind, project: Project, places: Places, *, trusted: bool, environ: Mapping[str, str], bundled: Path
+) -> list[Root]:
+    """Return the folders of ``kind`` that exist, in rising order: bundled, the person's, the project's.
+
+    A folder that is both (the start folder is the home folder) counts once, as the person's.
+    """
+    found: list[Root] = []
+    seen: set[Path] = set()
+    own = [Root(bundled, "bundled", True), *_user_roots(kind, places, environ)]
+    for root in (*own, *_project_roots(kind, project, trusted)):
+        real = _real_folder(root.path)
+        if real is not None and real not in seen:
+            seen.add(real)
+            found.append(root)
+    return found
+
+
+def project_folders(project: Project) -> list[Path]:
+    """Return the folders from the project root down to where the person started."""
+    inside = [folder for folder in (project.start, *project.start.parents) if project.root in (folder, *folder.parents)]
+    return inside[::-1] or [project.root]
+
+
+def _user_roots(kind: Kind, places: Places, environ: Mapping[str, str]) -> Iterator[Root]:
+    home = Path(environ.get("HOME") or Path.home())
+    for name in _spellings(_USER[kind], "harness/"):
+        if name.startswith("~/"):
+            path = home / name[2:]
+        elif name.startswith("harness/"):
+            path = places.config / name.removeprefix("harness/")
+        else:
+            path = places.config.parent / name
+        yield Root(path, "user", True, _usual(name, "harness/"))
+
+
+def _project_roots(kind: Kind, project: Project, trusted: bool) -> Iterator[Root]:
+    for folder in project_folders(project):
+        for name in _spellings(_PROJECT[kind], ".harness/"):
+            yield Root(folder / name, "project", trusted, _usual(name, ".harness/"))
+
+
+def _spellings(names: tuple[str, ...], own: str) -> Iterator[str]:
+    for name in names:
+        if name.startswith(own):
+            yield name.removesuffix("s")
+        yield name
+
+
+def _usual(name: str, own: str) -> str | None:
+    return f"{name}s" if name.startswith(own) and not name.endswith("s") else None
+
+
+def _real_folder(path: Path) -> Path | None:
+    try:
+        real = path.resolve(strict=True)
+        return real if real.is_dir() else None
+    except (OSError, RuntimeError):
+        return None

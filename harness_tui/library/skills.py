@@ -1,0 +1,157 @@
+"""The registry of skills: which skill a name means, which are shadowed or hidden, and why."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from harness_tui.core.patterns import matches
+from harness_tui.core.values import AgentDefinition
+from harness_tui.library.diagnostics import Diagnostic
+from harness_tui.library.discovery import Stamp, Walk
+from harness_tui.library.roots import RANK, Root
+from harness_tui.library.skill_file import Skill, read_skill, slug
+
+Denied: TypeAlias = Callable[[str], bool]
+"""Tells whether a skill of that name is denied by a permission rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillIndex:
+    """All skills at one moment. ``names`` holds those in use, by name; the rest is found by slug or folder."""
+
+    skills: tuple[Skill, ...] = ()
+    names: dict[str, Skill] = field(default_factory=dict[str, Skill])
+    slugs: dict[str, Skill] = field(default_factory=dict[str, Skill])
+    folders: dict[str, Skill] = field(default_factory=dict[str, Skill])
+    untrusted: dict[str, Skill] = field(default_factory=dict[str, Skill])
+    problems: tuple[Diagnostic, ...] = ()
+
+    def find(self, name: str) -> Skill | None:
+        """Return the skill that ``name`` means: its name, else its slug, else its folder."""
+        exact = " ".join(unicodedata.normalize("NFKC", name).split())
+        return self.names.get(exact) or self.slugs.get(slug(name)) or self.folders.get(exact)
+
+    def find_untrusted(self, name: str) -> Skill | None:
+        """Return the skill that ``name`` would mean if its folder were trusted."""
+        return self.untrusted.get(slug(name))
+
+    def suggest(self, name: str) -> str | None:
+        """Return the name that is closest to ``name``, if one is close."""
+        close = difflib.get_close_matches(name, self.names, n=1)
+        return close[0] if close else None
+
+
+class SkillRegistry:
+    """Builds the index; files that did not change are not read again."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[Stamp, Skill]] = {}
+
+    def refresh(self, roots: Sequence[Root]) -> SkillIndex:
+        """Return the index of ``roots``, which come in rising order. Blocking: belongs into a thread."""
+        problems: list[Diagnostic] = []
+        skills: list[Skill] = []
+        kept: dict[str, tuple[Stamp, Skill]] = {}
+        seen: set[str] = set()
+        for root in _falling(roots):
+            walk = Walk(root.path)
+            found = walk.skills()
+            problems += walk.problems
+            if root.singular is not None and found:
+                message = f"read as well, but the usual spelling is {root.singular}"
+                problems.append(Diagnostic(str(root.path), 1, "folder-name", message, "info"))
+            for file in found:
+                if file.stamp.real in seen:
+                    continue
+                seen.add(file.stamp.real)
+                skill = self._load(file.path, file.stamp, root)
+                kept[str(file.path)] = file.stamp, skill
+                problems += skill.diagnostics
+                skills.append(skill)
+        self._read = kept
+        return build_index(skills, problems)
+
+    def _load(self, path: Path, stamp: Stamp, root: Root) -> Skill:
+        cached = self._read.get(str(path))
+        if (
+            cached is not None
+            and cached[0] == stamp
+            and (cached[1].trusted, cached[1].scope)
+            == (
+                root.trusted,
+                root.scope,
+            )
+        ):
+            return cached[1]
+        return read_skill(path, root.scope, trusted=root.trusted)
+
+
+def _falling(roots: Sequence[Root]) -> list[Root]:
+    """Return ``roots`` in falling order, those that cannot be used last."""
+    order = roots[::-1]
+    return [root for root in order if root.trusted] + [root for root in order if not root.trusted]
+
+
+def build_index(skills: Iterable[Skill], problems: Iterable[Diagnostic] = ()) -> SkillIndex:
+    """Settle which skill each name means; of two with one name the first counts, an untrusted one never.
+
+    Copies that are the same to the byte are no reason for a warning.
+    """
+    notes = list(problems)
+    names: dict[str, Skill] = {}
+    marked: list[Skill] = []
+    untrusted: dict[str, Skill] = {}
+    for skill in skills:
+        winner = names.get(skill.name) if skill.loaded and skill.trusted else None
+        if winner is not None:
+            if winner.digest != skill.digest:
+                message = f"the skill {skill.name!r} is {winner.path} and shadows {skill.path}"
+                notes.append(Diagnostic(str(winner.path), 1, "shadowed", message))
+            marked.append(replace(skill, shadowed_by=str(winner.path)))
+            continue
+        marked.append(skill)
+        if skill.loaded and skill.trusted:
+            names[skill.name] = skill
+        elif skill.loaded:
+            untrusted.setdefault(skill.slug, skill)
+    slugs: dict[str, Skill] = {}
+    folders: dict[str, Skill] = {}
+    for skill in names.values():
+        slugs.setdefault(skill.slug, skill)
+        folders.setdefault(unicodedata.normalize("NFKC", skill.folder.name), skill)
+    marked.sort(key=lambda skill: (skill.name, -RANK[skill.scope]))
+    return SkillIndex(tuple(marked), names, slugs, folders, untrusted, tuple(notes))
+
+
+def hidden_reason(skill: Skill, agent: AgentDefinition | None = None, denied: Denied | None = None) -> str | None:
+    """Return why the model is not told of ``skill``; ``None`` when it is."""
+    if skill.hidden_reason is not None:
+        return skill.hidden_reason
+    if agent is not None and not allowed_for(agent, skill.name):
+        return f"not for the agent {agent.name}"
+    if denied is not None and denied(skill.name):
+        return "denied"
+    return None
+
+
+def allowed_for(agent: AgentDefinition, name: str) -> bool:
+    """Tell whether ``agent`` may use the skill ``name``: its ``skill`` entry, else the last pattern that fits."""
+    setting = agent.tools.get("skill")
+    if setting is None:
+        for pattern, value in agent.tools.items():
+            if matches(pattern, "skill"):
+                setting = value
+    if isinstance(setting, tuple):
+        return any(matches(pattern, name) for pattern in setting)
+    return setting is not False
+
+
+def offered(index: SkillIndex, agent: AgentDefinition | None = None, denied: Denied | None = None) -> list[Skill]:
+    """Return the skills that the model is told of, sorted by name."""
+    skills = (index.names[name] for name in sorted(index.names))
+    return [skill for skill in skills if hidden_reason(skill, agent, denied) is None]
