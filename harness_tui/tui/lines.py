@@ -7,13 +7,23 @@ spans and holds no line end. Widths are terminal cells, never characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from rich.cells import cell_len, split_graphemes
 
 Span: TypeAlias = tuple[str, str]
 Line: TypeAlias = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """One row of a list, of one or more lines. A row without ``key`` cannot be chosen."""
+
+    lines: tuple[Line, ...]
+    key: Hashable | None = None
+
 
 _CHUNKS: Final = re.compile(r" +|[^ ]+")
 _TAB: Final = "    "

@@ -1,0 +1,118 @@
+"""A permission request as a person is asked it: title, preview, numbered choices with exactly what each would store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from harness_tui.core import events as ev
+from harness_tui.core.intents import Answer
+from harness_tui.core.paths import short
+from harness_tui.core.text import clean_for_display
+from harness_tui.core.values import Scope
+from harness_tui.tui.lines import Line, Span, wrap
+from harness_tui.tui.transcript.diff import count_changes, diff_lines
+
+_SCOPES: Final = {
+    "session": "Yes, and for the rest of this session",
+    "project": "Yes, and always in this project",
+    "user": "Yes, and always in every project",
+}
+_BAR: Final[Line] = (("│ ", "muted"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer. ``rules`` are lines on what it would store; ``wants_note`` asks for a text first."""
+
+    label: str
+    action: Literal["allow", "deny"]
+    scope: Scope | None = None
+    rules: tuple[str, ...] = ()
+    wants_note: bool = False
+
+    def answer(self, request: str, note: str | None = None) -> Answer:
+        """Return the intent."""
+        return Answer(request, self.action, scope=self.scope, note=note)
+
+
+def choices_for(event: ev.PermissionRequested) -> list[Choice]:
+    """Return the numbered choices: once, each offer, no, no with a note."""
+    found = [Choice("Yes, once", "allow", scope="once")]
+    for offer in event.offers:
+        rules = tuple(_shown(f"{rule.action} {rule.permission} {rule.pattern}") for rule in offer.rules)
+        found.append(Choice(_SCOPES[offer.scope], "allow", scope=offer.scope, rules=rules))
+    found.append(Choice("No", "deny"))
+    found.append(Choice("No, and tell the model what to do instead", "deny", wants_note=True))
+    return found
+
+
+def title_of(event: ev.PermissionRequested, call_title: str) -> str:
+    """Return the question in one line."""
+    patterns = ", ".join(_shown(pattern) for pattern in event.patterns)
+    title = call_title or patterns
+    return f"Allow {_shown(event.permission)}: {title}?" if title else f"Allow {_shown(event.permission)}?"
+
+
+def preview_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
+    """Draw what would happen, whole: whoever shows it scrolls."""
+    lines: list[Line] = []
+    if event.reason:
+        lines.extend(wrap([(clean_for_display(event.reason), "warning")], width))
+    match event.preview:
+        case ev.DiffPreview(path=path, text=text, before_hash=before):
+            added, removed = count_changes(text)
+            head = f"{'new file ' if before is None else ''}{_shown(path)}"
+            lines.append(((head, "bold"), (f"  +{added}", "added"), (f" -{removed}", "removed")))
+            lines.extend(diff_lines(_visible(text), width))
+        case ev.CommandPreview(command=command, parts=parts, workdir=workdir):
+            lines.extend(_code(command, width))
+            if len(parts) > 1 or any(part.decision != "ask" for part in parts):
+                lines.extend(_part_lines(parts, width))
+            lines.extend(wrap([("in ", "muted"), (_shown(short(workdir)), "muted")], width))
+        case ev.ArgumentsPreview(arguments=arguments):
+            lines.extend(argument_lines(arguments, width))
+        case ev.UrlPreview(url=url, host=host):
+            lines.extend(wrap([("host ", "muted"), (_shown(host), "bold")], width))
+            lines.extend(wrap([(_shown(url), "link")], width))
+    return lines
+
+
+def argument_lines(arguments: dict[str, Any], width: int) -> list[Line]:
+    """Draw the arguments of a call, one name after the other, texts as they are."""
+    if not arguments:
+        return [(("no arguments", "muted"),)]
+    lines: list[Line] = []
+    for name, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+        if "\n" in text:
+            lines.extend(wrap([(f"{_shown(name)}:", "muted")], width))
+            lines.extend(_code(text, width))
+        else:
+            lines.extend(wrap([(f"{_shown(name)}: ", "muted"), (_visible(text), "")], width, rest=(("  ", ""),)))
+    return lines
+
+
+def _code(text: str, width: int) -> list[Line]:
+    return [line for row in _visible(text).split("\n") for line in wrap([(row, "bold")], width, first=_BAR, rest=_BAR)]
+
+
+def _part_lines(parts: Sequence[ev.CommandPart], width: int) -> list[Line]:
+    signs: dict[str, Span] = {"allow": ("✓ ", "ok"), "ask": ("? ", "warning"), "deny": ("✗ ", "error")}
+    words = {"allow": "allowed", "ask": "asks", "deny": "denied"}
+    lines: list[Line] = []
+    for part in parts:
+        spans: list[Span] = [(_shown(part.command), ""), (f"  {words[part.decision]}", "muted")]
+        lines.extend(wrap(spans, width, first=(signs[part.decision],)))
+    return lines
+
+
+def _shown(text: str) -> str:
+    return clean_for_display(text, one_line=True, show_invisible=True)
+
+
+def _visible(text: str) -> str:
+    """What a person decides on is shown with its invisible characters."""
+    return clean_for_display(text, show_invisible=True)

@@ -1,0 +1,175 @@
+"""What the request bar shows for one request, as a small state machine over keys and texts. No Textual here.
+
+A page has a head, a scrollable body, numbered entries and at times a text field. It says what to do next: nothing, send
+an answer, or be drawn anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness_tui.core import events as ev
+from harness_tui.core.text import clean_for_display
+from harness_tui.tui.approval.choices import Choice, choices_for, preview_lines, title_of
+from harness_tui.tui.approval.form import FormError, FormRun, read_answer
+from harness_tui.tui.lines import Line, wrap
+
+if TYPE_CHECKING:
+    from harness_tui.core.intents import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One numbered entry; ``details`` are shown below it, ``ticked`` only where several can be chosen."""
+
+    label: str
+    details: tuple[str, ...] = ()
+    ticked: bool | None = None
+
+
+class ApprovalPage:
+    """A permission request."""
+
+    def __init__(self, event: ev.PermissionRequested, call_title: str) -> None:
+        self.request = event.request
+        self.head = title_of(event, call_title)
+        self.error = ""
+        self.text_prompt: str | None = None
+        self._event = event
+        self._choices = choices_for(event)
+        self._noting: Choice | None = None
+
+    def body(self, width: int) -> list[Line]:
+        """Draw the preview."""
+        return preview_lines(self._event, width)
+
+    def entries(self) -> list[Entry]:
+        """Return the choices."""
+        return [Entry(choice.label, choice.rules) for choice in self._choices]
+
+    def choose(self, place: int) -> Answer | None:
+        """Take entry ``place``; ``None`` means that a text is wanted first."""
+        choice = self._choices[place]
+        if choice.wants_note:
+            self._noting, self.text_prompt = choice, "What should the model do instead?"
+            return None
+        return choice.answer(self.request)
+
+    def submit_text(self, text: str) -> Answer | None:
+        """Take the note."""
+        if self._noting is None or not text.strip():
+            return None
+        return self._noting.answer(self.request, note=text.strip())
+
+    def escape(self) -> Answer | None:
+        """Leave the text field, or say no."""
+        if self._noting is not None:
+            self._noting = self.text_prompt = None
+            return None
+        return Choice("No", "deny").answer(self.request)
+
+
+class QuestionPage:
+    """Questions of the agent, a form of a server, or a page to open."""
+
+    def __init__(self, event: ev.QuestionAsked) -> None:
+        self.request = event.request
+        self.error = ""
+        self._form = FormRun(event)
+        self._ticked: set[int] = set()
+
+    @property
+    def head(self) -> str:
+        """Who asks what."""
+        return self._form.head
+
+    @property
+    def text_prompt(self) -> str | None:
+        """What the text field asks for; ``None`` without one."""
+        step = self._form.step
+        if step is None or not step.free:
+            return None
+        if step.default is not None:
+            return f"Answer (empty: {step.default})"
+        return "Another answer" if step.options else "Answer" if step.required else "Answer (may be empty)"
+
+    def body(self, width: int) -> list[Line]:
+        """Draw the question, or the page to open."""
+        event, step = self._form.event, self._form.step
+        lines: list[Line] = []
+        if event.url:
+            url = clean_for_display(event.url, one_line=True, show_invisible=True)
+            lines.extend(wrap([("Open this page yourself: ", "muted"), (url, "link")], width))
+        if step is not None:
+            lines.extend(wrap([(step.text, "")], width))
+        elif not event.url:
+            lines.extend(wrap([("Send these answers?", "")], width))
+            for name, value in self._form.content.items():
+                shown = clean_for_display(f"{name}: {value}", one_line=True)
+                lines.extend(wrap([(shown, "muted")], width, first=(("  ", ""),)))
+        return lines
+
+    def entries(self) -> list[Entry]:
+        """Return the options of the present step, at the end what to do with the whole."""
+        step = self._form.step
+        if step is None:
+            accept = "Done, go on" if self._form.event.url else "Send"
+            return [Entry(accept), Entry("Decline"), Entry("Cancel")]
+        found = [
+            Entry(option.label, (option.description,) if option.description else (), self._tick(place))
+            for place, option in enumerate(step.options)
+        ]
+        if step.multiple and step.options:
+            found.append(Entry("Done"))
+        if not step.required:
+            found.append(Entry("Leave out"))
+        return found
+
+    def _tick(self, place: int) -> bool | None:
+        step = self._form.step
+        return place in self._ticked if step is not None and step.multiple else None
+
+    def choose(self, place: int) -> Answer | None:
+        """Take entry ``place``."""
+        step = self._form.step
+        if step is None:
+            return self._form.answer(("accept", "decline", "cancel")[place])
+        if place >= len(step.options):
+            done = step.multiple and step.options and place == len(step.options)
+            return self._give([step.options[i].value for i in sorted(self._ticked)] if done else None)
+        if step.multiple:
+            self._ticked ^= {place}
+            return None
+        return self._give(step.options[place].value)
+
+    def submit_text(self, text: str) -> Answer | None:
+        """Take a typed answer."""
+        step = self._form.step
+        if step is None:
+            return None
+        try:
+            value = read_answer(step, text)
+        except FormError as error:
+            self.error = str(error)
+            return None
+        if step.multiple and step.options and value is not None:
+            value = [*(step.options[i].value for i in sorted(self._ticked)), value]
+        return self._give(value)
+
+    def escape(self) -> Answer | None:
+        """Go back one step; at the first, cancel."""
+        self.error, self._ticked = "", set()
+        return None if self._form.back() else self._form.answer("cancel")
+
+    def _give(self, value: Any) -> Answer | None:
+        self.error, self._ticked = "", set()
+        self._form.give(value)
+        if self._form.step is None and len(self._form.steps) == 1 and not self._form.event.url:
+            return self._form.answer("accept")  # one question needs no second confirmation
+        return None
+
+
+def page_for(event: ev.PermissionRequested | ev.QuestionAsked, call_title: str) -> ApprovalPage | QuestionPage:
+    """Return the page of a request."""
+    return ApprovalPage(event, call_title) if isinstance(event, ev.PermissionRequested) else QuestionPage(event)

@@ -1,0 +1,210 @@
+"""The rows of the side panel, drawn from plain data at a width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from harness_tui.core.text import clean_for_display
+from harness_tui.tui.lines import Line, ListRow, Span, cut_cells_start, two_ends, wrap
+from harness_tui.tui.panels.state import PanelState
+
+if TYPE_CHECKING:
+    from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
+    from harness_tui.core.values import DiagnosticItem
+    from harness_tui.tui.backend import SkillRow
+TABS: Final = ("diagnostics", "servers", "skills")
+_SEVERITIES: Final = {
+    "error": ("✗", "error"),
+    "warning": ("!", "warning"),
+    "info": ("i", "info"),
+    "hint": ("·", "muted"),
+}
+_RANK: Final = {"error": 0, "warning": 1, "info": 2, "hint": 3}
+_STATES: Final = {
+    "ready": ("✓", "ok"),
+    "busy": ("✓", "ok"),
+    "idle": ("○", "muted"),
+    "starting": ("…", "accent"),
+    "warming": ("…", "accent"),
+    "needs_auth": ("!", "warning"),
+    "degraded": ("!", "warning"),
+    "failed": ("✗", "error"),
+    "crashed": ("✗", "error"),
+}
+_LEVELS: Final = {"info": ("i", "info"), "warning": ("!", "warning"), "error": ("✗", "error")}
+STDERR_LINES: Final = 4
+MAX_ITEMS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ServerKey:
+    """A server's row."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticKey:
+    """A diagnostic's row; ``text`` is what goes into the prompt."""
+
+    text: str
+    place: int
+
+
+def tab_titles(state: PanelState) -> list[tuple[str, str]]:
+    """Return each tab with its title and count."""
+    errors, warnings = state.count("error"), state.count("warning")
+    found = " ".join(word for word in (f"✗{errors}" if errors else "", f"!{warnings}" if warnings else "") if word)
+    up = sum(state.servers_up(kind)[0] for kind in ("mcp", "lsp"))
+    bad = sum(state.servers_up(kind)[1] for kind in ("mcp", "lsp")) + state.problems()
+    servers = f"{up}" + (f" ✗{bad}" if bad else "")
+    return [
+        ("diagnostics", f"Problems {found or 0}"),
+        ("servers", f"Servers {servers}"),
+        ("skills", f"Skills {len(state.skills)}"),
+    ]
+
+
+def diagnostic_rows(state: PanelState, width: int) -> Sequence[ListRow]:
+    """Return files with their items, those with errors first."""
+    reports = sorted(state.diagnostics.values(), key=lambda report: (_worst(report), report.path))
+    rows: list[ListRow] = []
+    count = 0
+    for report in reports:
+        rows.append(ListRow((_file_line(report, width),)))
+        for item in sorted(report.items, key=lambda item: (_RANK[item.severity], item.line, item.column)):
+            count += 1
+            if count <= MAX_ITEMS:
+                rows.append(_diagnostic_row(item, count, width))
+    if count > MAX_ITEMS:
+        rows.append(ListRow((((f"… {count - MAX_ITEMS} more", "muted"),),)))
+    if not rows:
+        text = "No diagnostics yet. Files that the agent reads or edits are checked by their language server."
+        rows.append(ListRow(tuple(wrap([(text, "muted")], width))))
+    return rows
+
+
+def _worst(report: DiagnosticsReported) -> int:
+    return min((_RANK[item.severity] for item in report.items), default=9)
+
+
+def _file_line(report: DiagnosticsReported, width: int) -> Line:
+    path = clean_for_display(report.path, one_line=True)
+    notes = {
+        "fresh": "" if report.items else "clean",
+        "unchanged": "as before",
+        "unknown": "not known",
+        "skipped": "no server",
+    }
+    note = notes[report.verdict]
+    if report.verdict in ("unknown", "skipped") and report.reason:
+        note = clean_for_display(report.reason, one_line=True)
+    room = width if not note else max(12, width - min(len(note) + 2, width // 2))
+    line: Line = ((cut_cells_start(path, room), "bold"),)
+    return (*line, (f"  {note}", "muted")) if note else line
+
+
+def _diagnostic_row(item: DiagnosticItem, place: int, width: int) -> ListRow:
+    sign, style = _SEVERITIES[item.severity]
+    message = clean_for_display(item.message, one_line=True)
+    code = f" [{clean_for_display(item.code, one_line=True)}]" if item.code else ""
+    spans: list[Span] = [(f"{item.line}:{item.column} ", "muted"), (message, ""), (code, "muted")]
+    lines = wrap(spans, width, first=((f"{sign} ", style),))[:3]
+    path = clean_for_display(item.path, one_line=True)
+    return ListRow(tuple(lines), DiagnosticKey(f"{path}:{item.line} {message}", place))
+
+
+def server_rows(state: PanelState, width: int) -> Sequence[ListRow]:
+    """Return servers with their state and reason, then notices, the latest first."""
+    rows: list[ListRow] = []
+    for kind, title in (("mcp", "MCP servers"), ("lsp", "Language servers")):
+        servers = sorted((s for (k, _), s in state.servers.items() if k == kind), key=lambda server: server.name)
+        rows.append(ListRow((((title, "heading"),),)))
+        rows.extend(ListRow(tuple(_server_lines(server, width)), ServerKey(kind, server.name)) for server in servers)
+        if not servers:
+            rows.append(ListRow(((("  none", "muted"),),)))
+    rows.append(ListRow(((), (("Notices", "heading"),))))
+    rows.extend(ListRow(tuple(_notice_lines(notice, width))) for notice in reversed(state.notices))
+    if not state.notices:
+        rows.append(ListRow(((("  none", "muted"),),)))
+    return rows
+
+
+def _server_lines(server: ServerChanged, width: int) -> list[Line]:
+    sign, style = _STATES.get(server.state, ("○", "muted"))
+    facts: list[str] = [server.state.replace("_", " ")]
+    if server.detail.tools is not None:
+        facts.append(f"{server.detail.tools} tools")
+    if server.detail.restarts:
+        facts.append(f"{server.detail.restarts} restarts")
+    name = clean_for_display(server.name, one_line=True)
+    spans: list[Span] = [(name, "bold"), (f"  {', '.join(facts)}", "muted")]
+    lines = wrap(spans, width, first=((f"{sign} ", style),))
+    if server.reason:
+        reason = clean_for_display(server.reason)
+        lines.extend(wrap([(reason, "warning" if style == "error" else "muted")], width, first=(("  ", ""),)))
+    if style == "error" and server.detail.stderr_tail:
+        tail = clean_for_display(server.detail.stderr_tail).rstrip("\n").split("\n")[-STDERR_LINES:]
+        for row in tail:
+            lines.extend(wrap([(row, "muted")], width, first=(("  │ ", "muted"),), rest=(("  │ ", "muted"),))[:2])
+    return lines
+
+
+def _notice_lines(notice: Notice, width: int) -> list[Line]:
+    sign, style = _LEVELS[notice.level]
+    source = clean_for_display(notice.source, one_line=True)
+    spans: list[Span] = [(f"{source}: ", "muted"), (clean_for_display(notice.text), "")]
+    lines = wrap(spans, width, first=((f"{sign} ", style),))
+    if notice.hint:
+        lines.extend(wrap([(clean_for_display(notice.hint), "muted")], width, first=(("  → ", "muted"),)))
+    return lines
+
+
+def skill_rows(skills: Sequence[SkillRow], wanted: str, width: int) -> Sequence[ListRow]:
+    """Return the skills that match what was typed, names before descriptions."""
+    found = [ListRow((_skill_line(skill, width),), skill.path) for skill in matching_skills(skills, wanted)]
+    if not found:
+        text = f"No skill matches {clean_for_display(wanted, one_line=True)!r}." if wanted else "No skills found."
+        return [ListRow(tuple(wrap([(text, "muted")], width)))]
+    return found
+
+
+def matching_skills(skills: Sequence[SkillRow], wanted: str) -> list[SkillRow]:
+    """Return the skills whose name, or else description, holds ``wanted``."""
+    if not wanted:
+        return list(skills)
+    wanted = wanted.casefold()
+    named = [skill for skill in skills if wanted in skill.name.casefold()]
+    taken = {skill.path for skill in named}
+    return [*named, *(s for s in skills if s.path not in taken and wanted in s.description.casefold())]
+
+
+def _skill_line(skill: SkillRow, width: int) -> Line:
+    name = clean_for_display(skill.name, one_line=True)
+    if not skill.trusted:
+        return two_ends(((name, "muted"),), (("untrusted", "warning"),), width)
+    note = "hidden" if skill.hidden_reason else clean_for_display(skill.source, one_line=True)
+    return two_ends(((name, "bold"),), ((note, "muted"),), width)
+
+
+def skill_preview(skill: SkillRow | None, text: str, width: int) -> Sequence[ListRow]:
+    """Return what is known of one skill, and its file."""
+    if skill is None:
+        return ()
+    lines: list[Line] = [(("─" * width, "muted"),)]
+    lines.extend(wrap([(clean_for_display(skill.name, one_line=True), "bold")], width))
+    lines.extend(wrap([(clean_for_display(skill.description), "")], width))
+    path = cut_cells_start(clean_for_display(skill.path, one_line=True), width)
+    lines.append(((path, "muted"),))
+    if not skill.trusted:
+        lines.extend(wrap([("This folder is not trusted: /trust", "warning")], width))
+    elif skill.hidden_reason:
+        reason = clean_for_display(skill.hidden_reason, one_line=True)
+        lines.extend(wrap([(f"Not offered to the model: {reason}", "muted")], width))
+    lines.append(())
+    for row in clean_for_display(text).split("\n"):
+        lines.extend(wrap([(row, "muted")], width))
+    return [ListRow((line,)) for line in lines]

@@ -1,0 +1,171 @@
+"""The text field in which messages and notes are written.
+
+Enter sends, and only a person's Enter does: a paste, with or without bracketed paste, never sends anything.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import TextArea
+
+from harness_tui.core.text import clean_for_display
+from harness_tui.tui.prompt.paste import PasteShelf
+from harness_tui.tui.styles import beside
+
+NEW_LINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
+BURST_S: Final = 0.005
+"""Keys closer than this were not typed by hand."""
+BURST_WAIT_S: Final = 0.025
+"""How long an Enter at the end of a burst waits for more of it."""
+STEPS: Final = (1, 3, 6, 10)
+"""The heights that the field takes, in lines: a new layout at each new line would be felt."""
+
+
+class MessageEditor(TextArea):
+    """A text area that submits."""
+
+    DEFAULT_CSS = beside(__file__)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c,super+c", "app.interrupt", "Cancel or clear", show=False),
+        Binding("ctrl+d", "app.end_of_input", "Leave when empty", show=False),
+        Binding("pageup", "app.transcript_page(-1)", "Page up", show=False),
+        Binding("pagedown", "app.transcript_page(1)", "Page down", show=False),
+    ]
+
+    class Submitted(Message):
+        """``text`` is to be sent, pastes expanded; ``typed`` is how it stood in the field."""
+
+        def __init__(self, editor: MessageEditor, text: str, typed: str) -> None:
+            super().__init__()
+            self.editor, self.text, self.typed = editor, text, typed
+
+        @property
+        def control(self) -> MessageEditor:
+            """The field."""
+            return self.editor
+
+    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
+        super().__init__(
+            id=id,
+            placeholder=placeholder,
+            soft_wrap=True,
+            show_line_numbers=False,
+            highlight_cursor_line=False,
+            tab_behavior="focus",
+        )
+        self.cursor_blink = False
+        self._pastes = PasteShelf()
+        self._last_key = 0.0
+        self._burst_lines = 0
+        self._enter_timer: Timer | None = None
+
+    # --- text ----------------------------------------------------------------------------------------
+
+    def set_text(self, text: str) -> None:
+        """Replace what stands in the field and put the cursor at its end."""
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+
+    @property
+    def expanded(self) -> str:
+        """What stands in the field, pastes expanded."""
+        return self._pastes.expand(self.text)
+
+    def take_text(self) -> str:
+        """Return what stands in the field with pastes expanded, and clear it."""
+        text = self._pastes.expand(self.text)
+        self._pastes = PasteShelf()
+        self.load_text("")
+        return text
+
+    def submit(self) -> None:
+        """Send what stands in the field; a trailing backslash asks for a new line instead."""
+        line, column = self.cursor_location
+        if self.document.get_line(line)[:column].endswith("\\") and self.cursor_at_end_of_text:
+            self.action_delete_left()
+            self.insert("\n")
+            return
+        typed = self.text
+        if typed.strip():
+            self.post_message(self.Submitted(self, self._pastes.expand(typed), typed))
+
+    # --- keys ----------------------------------------------------------------------------------------
+
+    async def _on_key(self, event: events.Key) -> None:
+        burst = event.time - self._last_key < BURST_S
+        self._last_key = event.time
+        if self._enter_timer is not None:
+            self._stop_waiting()
+            self._burst_lines += 1
+            self.insert("\n")
+        elif not burst:
+            self._burst_lines = 0
+        if self.handle_key_first(event):
+            event.stop()
+            event.prevent_default()
+        elif event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self._enter(burst)
+        elif event.key in NEW_LINE_KEYS:
+            event.stop()
+            event.prevent_default()
+            self.insert("\n")
+        else:
+            await super()._on_key(event)
+
+    def handle_key_first(self, event: events.Key) -> bool:
+        """Take a key before the field does; return whether it was taken. For subclasses."""
+        return False
+
+    def _enter(self, burst: bool) -> None:
+        if burst:
+            self._enter_timer = self.set_timer(BURST_WAIT_S, self._enter_after_burst)
+        else:
+            self.submit()
+
+    def _enter_after_burst(self) -> None:
+        self._stop_waiting()
+        if self._burst_lines:  # several lines came at once: a paste of a terminal that does not bracket them
+            self.insert("\n")
+        else:
+            self.submit()
+
+    def _stop_waiting(self) -> None:
+        if self._enter_timer is not None:
+            self._enter_timer.stop()
+            self._enter_timer = None
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.insert(self._pastes.shelve(clean_for_display(event.text)))
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """Move right; a hint behind the cursor is never taken for text."""
+        self.suggestion = ""
+        super().action_cursor_right(select)
+
+    # --- height --------------------------------------------------------------------------------------
+
+    @on(TextArea.Changed)
+    def _on_text_changed(self) -> None:
+        self.fit_height()
+
+    @on(events.Resize)
+    def _on_resized(self) -> None:
+        self.fit_height()
+
+    def fit_height(self) -> None:
+        """Take the smallest step that shows the whole text, at most a third of the screen."""
+        lines = self.wrapped_document.height
+        most = max(1, self.app.size.height // 3)
+        rows = min(next((step for step in STEPS if step >= lines), STEPS[-1]), most)
+        height = rows + self.gutter.height
+        if self.styles.height is None or self.styles.height.value != height:
+            self.styles.height = height
