@@ -1,0 +1,105 @@
+"""Looks for models that nobody configured: keys in the environment, servers on this machine.
+
+Loopback only, with short time-outs; nothing is imported until a port answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
+
+from harness_tui.models.endpoint import Endpoint, is_loopback
+from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS, LocalProvider, hosted, local
+
+CONNECT_S: Final = 0.5
+LIST_S: Final = 3.0
+_LIST_BYTES: Final = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """A provider that could be used. ``where`` is the variable with its key, or the address of the server.
+
+    ``models`` are the names that it lists; empty for a key, whose provider is not asked.
+    """
+
+    provider: str
+    kind: Literal["key", "server"]
+    where: str
+    models: tuple[str, ...] = ()
+
+
+async def detect(
+    environ: Mapping[str, str], *, local_providers: Sequence[LocalProvider] = LOCAL_PROVIDERS
+) -> list[Detected]:
+    """Return what was found, in the order of preference: anthropic, openai, google, local servers."""
+    found = [
+        Detected(provider.name, "key", endpoint.key_source or "")
+        for provider in KEY_PROVIDERS
+        if (endpoint := hosted(provider, environ)) is not None
+    ]
+    servers = await asyncio.gather(*map(_server, local_providers))
+    return found + [server for server in servers if server is not None]
+
+
+async def _server(provider: LocalProvider) -> Detected | None:
+    endpoint = local(provider)
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            _, writer = await asyncio.open_connection("127.0.0.1", provider.port)
+    except (OSError, TimeoutError):
+        return None
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    models = await listed(endpoint)
+    return Detected(provider.name, "server", endpoint.base_url, models) if models else None
+
+
+async def listed(endpoint: Endpoint, *, timeout: float = LIST_S) -> tuple[str, ...]:
+    """Return the names that an endpoint lists, none when it does not answer in time or is no such server."""
+    try:
+        async with asyncio.timeout(timeout):
+            return await _listed(endpoint)
+    except (OSError, TimeoutError):
+        return ()
+
+
+async def _listed(endpoint: Endpoint) -> tuple[str, ...]:
+    httpx2 = await asyncio.to_thread(__import__, "httpx2")
+    headers = dict(endpoint.headers)
+    if endpoint.api_key:
+        headers["authorization"] = f"Bearer {endpoint.api_key}"
+    body = bytearray()
+    client: Any = await asyncio.to_thread(
+        lambda: httpx2.AsyncClient(
+            trust_env=not is_loopback(endpoint.base_url), verify=endpoint.base_url.startswith("https:"), timeout=LIST_S
+        )
+    )
+    try:
+        async with client, client.stream("GET", endpoint.url("models"), headers=headers) as response:
+            if response.status_code != 200:
+                return ()
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > _LIST_BYTES:
+                    return ()
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError):
+        return ()
+    return _names(bytes(body))
+
+
+def _names(body: bytes) -> tuple[str, ...]:
+    try:
+        data: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return ()
+    entries: Any = cast(dict[str, Any], data).get("data") if isinstance(data, dict) else None
+    if not isinstance(entries, list):
+        return ()
+    names = (cast(dict[str, Any], entry).get("id") for entry in cast(list[Any], entries) if isinstance(entry, dict))
+    return tuple(name for name in names if isinstance(name, str) and name)

@@ -1,0 +1,70 @@
+"""Where a provider is, and what must be true of it before a request is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from harness_tui.core.errors import UsageError
+from harness_tui.core.redaction import SECRET_NAMES
+
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a provider is. ``key_source`` names the variable or setting of ``api_key``.
+
+    ``timeout`` in seconds is how long the first piece of an answer may take: a local server reads a long prompt for
+    minutes.
+    """
+
+    provider: str
+    base_url: str
+    api_key: str | None = None
+    key_source: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    timeout: float = 600.0
+    extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    source: str = ""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must never be seen: the key, and the values of headers that are named like secrets."""
+        values = [value for name, value in self.headers.items() if SECRET_NAMES.search(name)]
+        return tuple(value for value in (self.api_key or "", *values) if value.strip())
+
+    def url(self, path: str) -> str:
+        """Return the address of ``path`` (``chat/completions``, ``models``)."""
+        return f"{self.base_url.rstrip('/')}/{path}"
+
+
+def check_endpoint(endpoint: Endpoint) -> None:
+    """Raise ``UsageError`` for an address or a key that no request can be made with."""
+    try:
+        parts = urlsplit(endpoint.base_url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good:
+        raise UsageError(
+            f"the base_url of provider {endpoint.provider!r} is no http or https address",
+            where=endpoint.source or endpoint.provider,
+            mend="write it like http://127.0.0.1:8080/v1",
+        )
+    for name, value in {"the key": endpoint.api_key or "", **endpoint.headers}.items():
+        if not value.isascii() or any(ord(character) < 0x20 and character != "\t" for character in value):
+            where = endpoint.key_source if name == "the key" else endpoint.source
+            raise UsageError(
+                f"{name} of provider {endpoint.provider!r} holds a character that no header can carry",
+                where=where or endpoint.provider,
+                mend="copy it again, without line ends and quotes",
+            )
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether ``url`` is on this machine: never reached through a proxy."""
+    host = (urlsplit(url).hostname or "").lower()
+    return host in _LOOPBACK or host.startswith("127.")

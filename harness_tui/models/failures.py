@@ -1,0 +1,182 @@
+"""What went wrong with a request, as one of a few kinds that the agent and a person can act on.
+
+Never holds a key: providers echo keys in their answers, so every foreign text is cleaned and cut here.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+from urllib.parse import urlsplit, urlunsplit
+
+from harness_tui.core.redaction import redact
+from harness_tui.core.seams import ModelError, ModelErrorKind
+from harness_tui.core.text import clean_for_display, cut_end
+
+_TEXT_CHARS: Final = 600
+_RETRY_AFTER_MAX_S: Final = 24 * 3600.0
+
+_CONTEXT: Final = re.compile(
+    r"(?i)context[ _](?:length|window|size)|maximum context|prompt is too long|exceed_context"
+    r"|too many (?:input )?tokens|input token count|reduce the length|request too large for the context"
+)
+_FILTER: Final = re.compile(r"(?i)content[_ ]?(?:filter|policy|management)|safety system|responsible ai")
+_QUOTA: Final = re.compile(
+    r"(?i)insufficient_quota|billing|credit balance|exceeded your current quota|payment required"
+)
+_OVERLOAD: Final = re.compile(r"(?i)overloaded|over capacity|loading model|server is busy|unavailable")
+
+_BY_STATUS: Final[dict[int, ModelErrorKind]] = {
+    401: "auth",
+    402: "permission",
+    403: "permission",
+    408: "timeout",
+    413: "context",
+    429: "rate_limit",
+    498: "overloaded",
+    503: "overloaded",
+    529: "overloaded",
+}
+_BY_WORD: Final[dict[str, ModelErrorKind]] = {
+    "authentication_error": "auth",
+    "invalid_api_key": "auth",
+    "permission_error": "permission",
+    "permission_denied": "permission",
+    "rate_limit_error": "rate_limit",
+    "rate_limit_exceeded": "rate_limit",
+    "overloaded_error": "overloaded",
+    "server_error": "server",
+    "api_error": "server",
+    "context_length_exceeded": "context",
+    "invalid_request_error": "request",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asked whom: what errors name. ``key_source`` is the variable or setting that the key comes from."""
+
+    provider: str
+    model: str
+    url: str
+    key_source: str | None
+    secrets: tuple[str, ...] = ()
+
+    def clean(self, text: str) -> str:
+        """Return foreign ``text`` on one line without secrets, cut."""
+        for secret in self.secrets:
+            text = text.replace(secret, "[redacted]")
+        return cut_end(clean_for_display(redact(text), one_line=True), _TEXT_CHARS)
+
+
+def shown_url(url: str) -> str:
+    """Return ``url`` without userinfo, query and fragment, where secrets are."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def from_status(caller: Caller, status: int, headers: Mapping[str, str], body: str) -> ModelError:
+    """Return the error that an answer with ``status`` (not 2xx) means; ``body`` is its beginning."""
+    said, words = _said(body)
+    kind = _kind(status, f"{words} {said}")
+    text = caller.clean(said) or f"HTTP {status}"
+    message = f"{caller.provider} answered {status}: {text}" if said else f"{caller.provider} answered {text}"
+    if status == 404 or "model_not_found" in words:
+        return ModelError("request", message, hint=f"is there a model {caller.model!r} at {caller.url}?")
+    return ModelError(kind, message, retry_after=retry_after(headers), hint=_hint(kind, caller))
+
+
+def from_stream(caller: Caller, error: Any) -> ModelError:
+    """Return the error that an ``error`` object inside a stream means."""
+    said, words = _said(json.dumps({"error": error}, default=str))
+    code = str(cast(dict[str, Any], error).get("code")) if isinstance(error, dict) else ""
+    status = int(code) if re.fullmatch(r"[45][0-9]{2}", code) else 500
+    kind = _kind(status, f"{words} {said}")
+    return ModelError(kind, f"{caller.provider}: {caller.clean(said)}", hint=_hint(kind, caller))
+
+
+def unreachable(caller: Caller, error: Exception) -> ModelError:
+    """Return the error for a server that nobody answers at."""
+    why = caller.clean(str(error)) or type(error).__name__
+    return ModelError(
+        "connection",
+        f"{caller.provider} cannot be reached at {caller.url}: {why}",
+        hint="is the server running, and the address right?",
+    )
+
+
+def content_filter(caller: Caller) -> ModelError:
+    """Return the error for an answer that the provider's filter ended."""
+    return ModelError("content_filter", f"the content filter of {caller.provider} ended the answer")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of a ``retry-after`` header (a number or a date), at most a day."""
+    exact = headers.get("retry-after-ms", "")
+    text = headers.get("retry-after", "").strip()
+    try:
+        seconds = float(exact) / 1000 if exact else float(text)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, TypeError):
+            return None
+    return min(max(seconds, 0.0), _RETRY_AFTER_MAX_S) if seconds == seconds else None
+
+
+def _kind(status: int, text: str) -> ModelErrorKind:
+    if status == 401:
+        return "auth"
+    if status in (400, 413, 422, 500) and _CONTEXT.search(text):
+        return "context"
+    if status in (400, 403, 422, 500) and _FILTER.search(text):
+        return "content_filter"
+    if status in (400, 402, 403, 429) and _QUOTA.search(text):
+        return "permission"
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    for word in text.split():
+        if word in _BY_WORD:
+            return _BY_WORD[word]
+    if status >= 500:
+        return "overloaded" if _OVERLOAD.search(text) else "server"
+    return "request"
+
+
+def _hint(kind: ModelErrorKind, caller: Caller) -> str | None:
+    match kind:
+        case "auth" if caller.key_source is not None:
+            return f"check the key in {caller.key_source}"
+        case "auth":
+            return f"{caller.provider} wants a key: set 'api_key' of the provider in config.yaml"
+        case "permission":
+            key = caller.key_source or "this key"
+            return f"the account behind {key} may not use {caller.model}, or has no credit left"
+        case "context":
+            return "shorten the conversation with /compact, or start a new one with /new"
+        case "rate_limit" | "overloaded":
+            return "wait, or take another model with /model"
+        case _:
+            return None
+
+
+def _said(body: str) -> tuple[str, str]:
+    """Return what an error body says to a person, and its code words."""
+    try:
+        data: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return re.sub(r"<[^>]*>", " ", body).strip(), ""
+    if isinstance(data, list) and data:  # some gateways wrap the object in a list
+        data = cast(list[Any], data)[0]
+    error: Any = cast(dict[str, Any], data).get("error", data) if isinstance(data, dict) else data
+    if not isinstance(error, dict):
+        return str(error), ""
+    fields = cast(dict[str, Any], error)
+    said = fields.get("message") or fields.get("detail") or json.dumps(fields, default=str)
+    words = " ".join(str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None)
+    return said if isinstance(said, str) else json.dumps(said, default=str), words.lower()

@@ -1,0 +1,267 @@
+"""Models behind the chat completions protocol: ollama, llama.cpp, vLLM, LM Studio, OpenAI and many more.
+
+httpx2 and server-sent events, nothing else; the library is imported and the client made in a thread, at the first
+request. Cancelling the stream closes its connection, so the server stops too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlsplit
+
+from harness_tui._version import __version__
+from harness_tui.core.limits import MODEL_SILENCE_S
+from harness_tui.core.messages import Message
+from harness_tui.core.redaction import REDACTOR
+from harness_tui.core.seams import ModelError, ModelEvent, ModelSettings
+from harness_tui.core.values import ToolSpec
+from harness_tui.models import failures
+from harness_tui.models.adapt import chat_messages, chat_tools
+from harness_tui.models.chat_answer import AnswerError, ChatAnswer
+from harness_tui.models.endpoint import Endpoint, check_endpoint, is_loopback
+from harness_tui.models.event_stream import DONE, LINE_BYTES, TooLongError, data_of
+
+if TYPE_CHECKING:
+    import httpx2
+
+AGENT: Final = f"harness/{__version__}"
+CONNECT_S: Final = 15.0
+_ERROR_BYTES: Final = 64 * 1024
+
+
+class OpenAICompatibleModel:
+    """One model at one endpoint; satisfies ``Model``. Usable from one event loop; ``close`` ends its connections.
+
+    ``output_limit`` is the limit of output tokens that is sent, ``silence`` how many seconds may pass between two
+    pieces of an answer.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        model: str,
+        *,
+        context: int | None = None,
+        output_limit: int | None = None,
+        silence: float = MODEL_SILENCE_S,
+    ) -> None:
+        check_endpoint(endpoint)
+        for secret in endpoint.secrets:
+            REDACTOR.add(secret)
+        self._endpoint = endpoint
+        self._model = model
+        self._context = context
+        self._output_limit = output_limit
+        self._silence = silence
+        self._client: httpx2.AsyncClient | None = None
+        self._opening = asyncio.Lock()
+        self._usage_wanted = True
+        self._caller = failures.Caller(
+            endpoint.provider, model, failures.shown_url(endpoint.base_url), endpoint.key_source, endpoint.secrets
+        )
+
+    @property
+    def name(self) -> str:
+        """``provider/model``."""
+        return f"{self._endpoint.provider}/{self._model}"
+
+    @property
+    def context_limit(self) -> int | None:
+        """Tokens that fit, where configured."""
+        return self._context
+
+    async def close(self) -> None:
+        """Close every connection; the next request opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings
+    ) -> AsyncGenerator[ModelEvent, None]:
+        """Stream one answer. Raises ``ModelError``. Close the generator to end the request early."""
+        httpx2 = await asyncio.to_thread(_library)
+        body = await asyncio.to_thread(self._body, messages, tools, settings)
+        response = await self._send(httpx2, body)
+        answer = ChatAnswer(self._endpoint.provider)
+        try:
+            async with aclosing(self._data(response, answer)) as pieces:
+                async for data in pieces:
+                    if data.strip() == DONE:
+                        answer.finish = answer.finish or "stop"
+                        break
+                    for event in answer.take(self._chunk(data)):
+                        yield event
+        except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+            raise ModelError("cut", self._cut(self._caller.clean(str(error)))) from error
+        except (TooLongError, AnswerError) as error:
+            raise ModelError("server", f"{self._endpoint.provider} sent no valid answer: {error}") from error
+        finally:
+            await response.aclose()
+        match answer.finish:
+            case None:
+                raise ModelError("cut", self._cut("it ended early"))
+            case "content_filter":
+                raise failures.content_filter(self._caller)
+            case "error":
+                raise ModelError("server", f"{self._endpoint.provider} ended the answer with an error")
+            case _:
+                for event in answer.end():
+                    yield event
+
+    async def _send(self, httpx2: ModuleType, body: dict[str, Any]) -> httpx2.Response:
+        """Return the answer as soon as its head is there. Raises ``ModelError`` for anything but success."""
+        client = await self._open(httpx2)
+        while True:
+            response = await self._head(httpx2, client, self._request(client, body))
+            if response.is_success and "text/html" not in response.headers.get("content-type", ""):
+                return response
+            try:
+                error = await self._refused(response)
+            except (httpx2.HTTPError, httpx2.StreamError) as broken:
+                raise ModelError("cut", self._cut(self._caller.clean(str(broken)))) from broken
+            finally:
+                await response.aclose()
+            if not self._usage_wanted or error.kind != "request" or "stream_options" not in error.message:
+                raise error
+            self._usage_wanted = False  # an older server that does not know the option
+
+    def _request(self, client: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Request:
+        usage = {"stream_options": {"include_usage": True}} if self._usage_wanted else {}
+        content = json.dumps(body | usage | dict(self._endpoint.extra_body), default=str)
+        headers = {"content-type": "application/json", "accept": "text/event-stream", "user-agent": AGENT}
+        if self._endpoint.api_key:
+            headers["authorization"] = f"Bearer {self._endpoint.api_key.strip()}"
+        headers |= {name.lower(): value for name, value in self._endpoint.headers.items()}
+        return client.build_request("POST", self._endpoint.url("chat/completions"), content=content, headers=headers)
+
+    async def _head(self, httpx2: ModuleType, client: httpx2.AsyncClient, request: httpx2.Request) -> httpx2.Response:
+        try:
+            async with asyncio.timeout(self._endpoint.timeout):
+                return await client.send(request, stream=True)
+        except TimeoutError as error:
+            raise self._too_slow(begun=False) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise failures.unreachable(self._caller, error) from error
+
+    async def _refused(self, response: httpx2.Response) -> ModelError:
+        """Read the beginning of an error's body, and say what it means."""
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._silence):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > _ERROR_BYTES:
+                        break
+        except TimeoutError:
+            body += b" ..."  # the status alone says enough
+        text = bytes(body[:_ERROR_BYTES]).decode("utf-8", "replace")
+        if response.is_success:
+            return ModelError(
+                "request",
+                f"{self._endpoint.provider} answered with a web page at {self._caller.url}",
+                hint="is base_url right? It often ends in /v1",
+            )
+        return failures.from_status(self._caller, response.status_code, response.headers, text)
+
+    async def _data(self, response: httpx2.Response, answer: ChatAnswer) -> AsyncGenerator[str, None]:
+        """Yield the data of each event; an answer in one piece (no stream) is one."""
+        async with aclosing(self._bytes(response, answer)) as chunks:
+            if "application/json" in response.headers.get("content-type", ""):
+                whole = bytearray()
+                async for chunk in chunks:
+                    whole += chunk
+                    if len(whole) > LINE_BYTES:
+                        raise TooLongError(f"the answer is longer than {LINE_BYTES} bytes")
+                yield whole.decode("utf-8", "replace")
+                answer.finish = answer.finish or "stop"
+                return
+            async with aclosing(data_of(chunks)) as pieces:
+                async for data in pieces:
+                    yield data
+
+    async def _bytes(self, response: httpx2.Response, answer: ChatAnswer) -> AsyncGenerator[bytes, None]:
+        chunks = response.aiter_bytes()
+        while True:
+            try:
+                async with asyncio.timeout(self._silence if answer.begun else self._endpoint.timeout):
+                    chunk = await anext(chunks)
+            except StopAsyncIteration:
+                return
+            except TimeoutError as error:
+                raise self._too_slow(begun=answer.begun) from error
+            yield chunk
+
+    def _chunk(self, data: str) -> dict[str, Any]:
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise AnswerError(f"an event is no JSON: {self._caller.clean(data[:200])}") from error
+        if not isinstance(chunk, dict):
+            raise AnswerError("an event is no object")
+        fields = cast(dict[str, Any], chunk)
+        if fields.get("error"):
+            raise failures.from_stream(self._caller, fields["error"])
+        return fields
+
+    def _body(self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": chat_messages(settings.system, messages, provider=self._endpoint.provider),
+            "stream": True,
+        }
+        if tools:
+            body["tools"] = chat_tools(tools)
+        if settings.temperature is not None:
+            body["temperature"] = settings.temperature
+        if settings.reasoning_effort is not None:
+            body["reasoning_effort"] = settings.reasoning_effort
+        limit = settings.max_output_tokens or self._output_limit
+        if limit is not None:
+            official = urlsplit(self._endpoint.base_url).hostname == "api.openai.com"
+            body["max_completion_tokens" if official else "max_tokens"] = limit
+        return body
+
+    async def _open(self, httpx2: ModuleType) -> httpx2.AsyncClient:
+        async with self._opening:
+            if self._client is None:
+                try:
+                    self._client = await asyncio.to_thread(_client, httpx2, self._endpoint.base_url)
+                except (ImportError, ValueError, OSError) as error:
+                    # A proxy or a certificate of the environment that cannot be used.
+                    raise failures.unreachable(self._caller, error) from error
+            return self._client
+
+    def _too_slow(self, *, begun: bool) -> ModelError:
+        name = self._endpoint.provider
+        if begun:
+            return ModelError("silence", f"{name} sent nothing for {self._silence:g} s in the middle of its answer")
+        return ModelError(
+            "timeout",
+            f"{name} did not begin to answer within {self._endpoint.timeout:g} s",
+            hint="raise 'timeout' of the provider in config.yaml where the model is slow",
+        )
+
+    def _cut(self, why: str) -> str:
+        return f"the stream of {self._endpoint.provider} broke before the answer was whole: {why or 'no reason given'}"
+
+
+def _library() -> ModuleType:
+    import httpx2
+
+    return httpx2
+
+
+def _client(httpx2: ModuleType, base_url: str) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(None, connect=CONNECT_S, write=120.0),
+        limits=httpx2.Limits(max_connections=32, max_keepalive_connections=4, keepalive_expiry=30.0),
+        follow_redirects=False,
+        trust_env=not is_loopback(base_url),
+        verify=base_url.startswith("https:"),  # certificates are read for https alone
+    )

@@ -1,0 +1,142 @@
+"""Providers that need no configuration: a key in the environment, or a server on a usual port of this machine.
+
+Each is served through the chat completions protocol, which all of them speak.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from harness_tui.config.settings import ProviderSettings
+from harness_tui.models.endpoint import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class KeyProvider:
+    """A hosted provider. ``keys`` are the variables that may hold its key, ``base_variable`` moves it elsewhere.
+
+    ``model`` is taken when its list of models cannot be read, else the highest version that fits ``prefer``.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    base_variable: str
+    base_url: str
+    model: str
+    prefer: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalProvider:
+    """A model server that people run on their own machine."""
+
+    name: str
+    title: str
+    port: int
+
+
+KEY_PROVIDERS: Final = (
+    KeyProvider(
+        "anthropic",
+        ("ANTHROPIC_API_KEY",),
+        "ANTHROPIC_BASE_URL",
+        "https://api.anthropic.com/v1/",
+        "claude-sonnet-4-5",
+        re.compile(r"claude-sonnet-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?"),
+    ),
+    KeyProvider(
+        "openai",
+        ("OPENAI_API_KEY",),
+        "OPENAI_BASE_URL",
+        "https://api.openai.com/v1/",
+        "gpt-5",
+        re.compile(r"gpt-(\d+)(?:\.(\d+))?"),
+    ),
+    KeyProvider(
+        "google",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "GEMINI_BASE_URL",
+        "https://generativelanguage.googleapis.com/v1beta/openai/",
+        "gemini-2.5-flash",
+        re.compile(r"(?:models/)?gemini-(\d+)(?:\.(\d+))?-flash"),
+    ),
+)
+"""In the order in which one is taken when there are several."""
+
+LOCAL_PROVIDERS: Final = (
+    LocalProvider("ollama", "ollama", 11434),
+    LocalProvider("llamacpp", "llama.cpp", 8080),
+    LocalProvider("lmstudio", "LM Studio", 1234),
+    LocalProvider("vllm", "vLLM", 8000),
+)
+
+KINDS: Final = ("openai-compatible", "openai", "anthropic", "google")
+"""What ``kind`` of a configured provider may be."""
+
+
+def key_of(provider: KeyProvider, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return ``(variable, key)`` where the environment has a key of ``provider``."""
+    for variable in provider.keys:
+        if key := environ.get(variable, "").strip():
+            return variable, key
+    return None
+
+
+def hosted(provider: KeyProvider, environ: Mapping[str, str]) -> Endpoint | None:
+    """Return the endpoint of ``provider`` with its key from the environment, ``None`` without a key."""
+    found = key_of(provider, environ)
+    if found is None:
+        return None
+    base = environ.get(provider.base_variable, "").strip()
+    return Endpoint(
+        provider.name,
+        base or provider.base_url,
+        found[1],
+        found[0],
+        source=provider.base_variable if base else found[0],
+    )
+
+
+def local(provider: LocalProvider) -> Endpoint:
+    """Return the endpoint of a server on its usual port."""
+    return Endpoint(provider.name, f"http://127.0.0.1:{provider.port}/v1", source=f"port {provider.port}")
+
+
+def configured(provider: ProviderSettings, environ: Mapping[str, str]) -> Endpoint:
+    """Return the endpoint of a configured provider; ``base_url`` and key of the well-known ones may be left out."""
+    known = next((entry for entry in KEY_PROVIDERS if entry.name in (provider.kind, provider.name)), None)
+    base, key, source = provider.base_url, provider.api_key, f"providers.{provider.name}.api_key"
+    if known is not None and base is None:
+        base = known.base_url
+        # A key of the environment goes to its own provider only, never to an address that a file names.
+        if key is None and (found := key_of(known, environ)) is not None:
+            source, key = found
+    return Endpoint(
+        provider.name,
+        base or "",
+        key,
+        source if key is not None else None,
+        provider.headers,
+        provider.timeout,
+        provider.extra_body,
+        provider.source,
+    )
+
+
+def preferred(provider: KeyProvider, models: Sequence[str]) -> str | None:
+    """Return the highest version among ``models`` that fits what the provider is best known for, else the first one."""
+    best: tuple[tuple[int, int], str] | None = None
+    for model in models:
+        if (found := provider.prefer.fullmatch(model)) is not None:
+            version = (int(found[1]), int(found[2] or 0))
+            if best is None or version > best[0]:
+                best = (version, model)
+    return best[1] if best is not None else first_chat(models)
+
+
+def first_chat(models: Sequence[str]) -> str | None:
+    """Return the first model that is not one for embeddings."""
+    return next((model for model in models if "embed" not in model.lower()), None)
