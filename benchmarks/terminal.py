@@ -137,7 +137,13 @@ class Terminal:
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
-        base = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "SHELL": "/bin/sh", MARK: self.mark}
+        base = {
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            "LANG": "C.UTF-8",
+            "SHELL": "/bin/sh",
+            MARK: self.mark,
+        }
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
             list(argv), stdin=slave, stdout=slave, stderr=slave, cwd=cwd, env=base | dict(env), preexec_fn=child

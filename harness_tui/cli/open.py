@@ -51,16 +51,16 @@ def open_shell(arguments: list[str]) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write('harness: the shell needs a terminal; without one use harness run "message"\n')
         return 2
-    from harness_tui.tui.run import TuiOptions, run
+    from harness_tui.tui.run import Options, run
 
     return run(
         Path(folder),
-        options=TuiOptions(
+        options=Options(
             model=_text(options, "model"),
             agent=_text(options, "agent"),
             mode=_text(options, "mode"),
             session=_text(options, "session"),
-            resume_latest=bool(options.get("continue")),
+            continue_latest=bool(options.get("continue")),
         ),
     )
 

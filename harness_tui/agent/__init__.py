@@ -1,0 +1,1 @@
+"""The agent: a session that takes intents and emits events, and the loop of its runs."""

@@ -1,0 +1,244 @@
+"""Requests to a person: the single source of truth for what waits for an answer.
+
+An answer comes from a replay script, from ``--ask``, or from whichever front end sends the ``answer`` intent first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
+
+from harness_tui.agent.parts import AskPolicy
+from harness_tui.core.errors import HarnessError
+from harness_tui.core.events import (
+    CommandPreview,
+    Event,
+    Notice,
+    Offer,
+    PermissionRequested,
+    PermissionResolved,
+    Preview,
+    QuestionAnswered,
+    QuestionAsked,
+)
+from harness_tui.core.ids import new_id
+from harness_tui.core.intents import Answer
+from harness_tui.core.seams import (
+    AnswerScript,
+    GateCall,
+    GateDecision,
+    PermissionGate,
+    QuestionReply,
+    QuestionRequest,
+    ScriptedAnswer,
+)
+from harness_tui.core.values import Rule, Scope
+
+NEVER_BY_POLICY: Final = frozenset({"doom_loop", "sampling"})
+"""What ``--ask allow`` does not cover."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an ask ended. ``by_person`` tells a person's no from a policy's."""
+
+    allowed: bool
+    by_person: bool = False
+    note: str | None = None
+
+
+class Asker:
+    """Asks, waits, and resolves exactly once.
+
+    ``publish`` emits an event of the session in the given run.
+    """
+
+    def __init__(
+        self,
+        publish: Callable[[Event, str | None], None],
+        gate: PermissionGate,
+        policy: AskPolicy,
+        script: AnswerScript | None = None,
+    ) -> None:
+        self._publish = publish
+        self._gate = gate
+        self._policy = policy
+        self._script = script
+        self._pending: dict[str, asyncio.Future[Answer | None]] = {}
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The requests that wait, oldest first."""
+        return tuple(self._pending)
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a request could be answered by anything but a refusal."""
+        return self._policy == "person" or self._script is not None
+
+    def use_gate(self, gate: PermissionGate) -> None:
+        """Store approvals with ``gate`` from now on."""
+        self._gate = gate
+
+    def use_script(self, script: AnswerScript | None) -> None:
+        """Look at ``script`` before anybody is asked."""
+        self._script = script
+
+    def answer(self, answer: Answer) -> str | None:
+        """Resolve a request. Returns a sentence when the answer does not fit, and changes nothing then."""
+        future = self._pending.get(answer.request)
+        if future is None or future.done():
+            return f"nothing waits for an answer under {answer.request!r}"
+        future.set_result(answer)
+        return None
+
+    def end_of_input(self) -> None:
+        """Nobody will answer any more: what waits and what comes is refused."""
+        self._policy = "refuse"
+        for future in self._pending.values():
+            if not future.done():
+                future.set_result(None)
+
+    async def permission(self, call: GateCall, decision: GateDecision, preview: Preview, run: str | None) -> Outcome:
+        """Ask about ``call``, whose decision is ``ask``. Publishes the request and its resolution."""
+        asked = [part.check for part in decision.parts if part.decision == "ask"] or list(call.checks)
+        request = new_id("req")
+        requested = PermissionRequested(
+            request=request,
+            call=call.call,
+            permission=asked[0].permission,
+            patterns=tuple(check.value for check in asked),
+            preview=preview,
+            offers=decision.offers,
+            reason=decision.reason,
+        )
+        self._publish(requested, run)
+        scripted = self._script.take_answer("permission", requested.patterns[0]) if self._script else None
+        if scripted is not None:
+            return self._resolve(call, requested, _answer_of(request, scripted), run)
+        if self._policy == "person":
+            return self._resolve(call, requested, await self._wait(request), run)
+        allowed = self._policy == "allow" and not any(check.permission in NEVER_BY_POLICY for check in asked)
+        return self._by_policy(call, requested, allowed, run)
+
+    async def _wait(self, request: str) -> Answer | None:
+        future: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
+        self._pending[request] = future
+        try:
+            return await future
+        finally:
+            self._pending.pop(request, None)
+
+    def _by_policy(self, call: GateCall, requested: PermissionRequested, allowed: bool, run: str | None) -> Outcome:
+        note = None if allowed else "nobody can be asked (--ask)"
+        self._publish(
+            PermissionResolved(
+                call=call.call,
+                decision="allow" if allowed else "deny",
+                scope="policy",
+                request=requested.request,
+                note=note,
+            ),
+            run,
+        )
+        return Outcome(allowed, note=note)
+
+    def _resolve(
+        self, call: GateCall, requested: PermissionRequested, answer: Answer | None, run: str | None
+    ) -> Outcome:
+        if answer is None:
+            return self._by_policy(call, requested, False, run)
+        allowed = answer.action in ("allow", "accept")
+        note = answer.note
+        left_out = _parts_left_out(requested.preview, answer.parts) if allowed else []
+        if left_out:
+            allowed, note = False, f"not allowed: {', '.join(left_out)}"
+        scope: Scope = "once"
+        if allowed and (answer.offer is not None or answer.scope not in (None, "once")):
+            scope = self._store(call, requested, answer, run)
+        self._publish(
+            PermissionResolved(
+                call=call.call,
+                decision="allow" if allowed else "deny",
+                scope=scope,
+                request=requested.request,
+                note=note,
+            ),
+            run,
+        )
+        return Outcome(allowed, by_person=True, note=note)
+
+    def _store(self, call: GateCall, requested: PermissionRequested, answer: Answer, run: str | None) -> Scope:
+        offer = _offer_of(requested, answer)
+        if offer is None:
+            wider = f"for the {answer.scope}" if answer.scope else "as it was answered"
+            text = f"this call cannot be allowed {wider}; it was allowed once"
+            self._publish(Notice("warning", "permissions", text), run)
+            return "once"
+        rules = [Rule(rule.permission, rule.pattern, rule.action) for rule in offer.rules]
+        try:
+            self._gate.remember(call, offer.scope, rules)
+        except HarnessError as error:
+            text = f"the approval could not be kept, so it counts once: {error}"
+            self._publish(Notice("warning", "permissions", text), run)
+            return "once"
+        return offer.scope
+
+    async def question(self, request: QuestionRequest, run: str | None) -> QuestionReply:
+        """Ask questions, a form or a page of a tool or server, and return the reply."""
+        number = new_id("req")
+        self._publish(
+            QuestionAsked(
+                request=number,
+                source=request.source,
+                title=request.title,
+                questions=request.questions,
+                schema=request.schema,
+                url=request.url,
+            ),
+            run,
+        )
+        value = request.source if request.kind in ("sampling", "auth") else request.title
+        scripted = self._script.take_answer(request.kind, value) if self._script else None
+        if scripted is not None:
+            answer: Answer | None = _answer_of(number, scripted)
+        elif self._policy == "person":
+            answer = await self._wait(number)
+        else:
+            answer = None
+        reply = _reply_of(answer)
+        self._publish(QuestionAnswered(request=number, action=reply.action, content=reply.content or None), run)
+        return reply
+
+
+def _answer_of(request: str, scripted: ScriptedAnswer) -> Answer:
+    action = cast(Literal["allow", "deny", "accept", "decline", "cancel"], scripted.action)
+    scope = cast("Scope | None", scripted.scope)
+    return Answer(request=request, action=action, scope=scope, content=scripted.content, note=scripted.note)
+
+
+def _offer_of(requested: PermissionRequested, answer: Answer) -> Offer | None:
+    if answer.offer is not None:
+        return requested.offers[answer.offer] if 0 <= answer.offer < len(requested.offers) else None
+    return next((offer for offer in requested.offers if offer.scope == answer.scope), None)
+
+
+def _reply_of(answer: Answer | None) -> QuestionReply:
+    match answer:
+        case None:
+            return QuestionReply("cancel")
+        case Answer(action="accept" | "allow", content=content):
+            empty: dict[str, Any] = {}
+            return QuestionReply("accept", content or empty)
+        case Answer(action="cancel"):
+            return QuestionReply("cancel")
+        case _:
+            return QuestionReply("decline")
+
+
+def _parts_left_out(preview: Preview, parts: tuple[int, ...] | None) -> list[str]:
+    if parts is None or not isinstance(preview, CommandPreview):
+        return []
+    return [part.command for index, part in enumerate(preview.parts) if index not in parts]

@@ -1,0 +1,339 @@
+"""Executes the calls of one step: prepare, gate, run, and exactly one result per call.
+
+Calls run in order; only neighbouring read-only calls run side by side. Whatever happens, each call gets its
+``tool_finished``: an unknown tool, malformed arguments, a refusal, a crash of the tool, a cancel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness_tui.agent.asking import Asker, Outcome
+from harness_tui.agent.parts import AgentParts
+from harness_tui.core.errors import HarnessError, StalePreviewError
+from harness_tui.core.events import (
+    Event,
+    PermissionResolved,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    Truncation,
+)
+from harness_tui.core.limits import DOOM_LOOP_REPEATS
+from harness_tui.core.messages import ToolCall, ToolMessage
+from harness_tui.core.seams import (
+    Check,
+    GateCall,
+    GateDecision,
+    Origin,
+    PreparedCall,
+    QuestionReply,
+    QuestionRequest,
+    Tool,
+    ToolContext,
+    ToolResult,
+)
+from harness_tui.core.text import cut_end
+from harness_tui.core.values import AgentDefinition, Rule, SourceRef
+
+log = logging.getLogger(__name__)
+
+_STALE_RETRIES = 3
+_PARTIAL_CHARS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The result of one call. ``refused`` tells that a person said no without a note."""
+
+    message: ToolMessage
+    refused: bool = False
+
+
+@dataclass(slots=True)
+class _Admitted:
+    """A call that may run; ``output`` is what it has told so far, ``repeated`` that it is the same once too often."""
+
+    call: ToolCall
+    tool: Tool
+    prepared: PreparedCall
+    context: ToolContext
+    output: list[str]
+    repeated: bool
+
+
+class CallRunner:
+    """Runs calls for one run of one session."""
+
+    def __init__(
+        self,
+        parts: AgentParts,
+        publish: Callable[[Event, str | None], None],
+        asker: Asker,
+        *,
+        session: str,
+        run: str | None,
+        agent: AgentDefinition,
+        mode: Callable[[], str],
+        tools: Mapping[str, Tool],
+        grants: tuple[Rule, ...] = (),
+        origin: Origin = "model",
+    ) -> None:
+        self._parts = parts
+        self._publish_in = publish
+        self._asker = asker
+        self._session = session
+        self._run = run
+        self._agent = agent
+        self._mode = mode
+        self._tools = tools
+        self._grants = grants
+        self._origin: Origin = origin
+        self._repeats: tuple[str, int] = ("", 0)
+        self._begun: set[int] = set()
+        self._finished: set[int] = set()
+
+    def use_tools(self, tools: Mapping[str, Tool]) -> None:
+        """Take the tools of the next step."""
+        self._tools = tools
+
+    async def execute(self, calls: Sequence[ToolCall]) -> list[Finish]:
+        """Run ``calls`` and return one result for each, in order."""
+        # By identity, not by name: a provider may give two calls the same id, and each still gets its result.
+        self._begun, self._finished = set(), set()
+        finishes: list[Finish] = []
+        index = 0
+        try:
+            while index < len(calls):
+                group = self._group(calls, index)
+                finishes += await self._run_group(group)
+                index += len(group)
+                if any(finish.refused for finish in finishes):
+                    break
+        except asyncio.CancelledError:
+            for call in calls:
+                if id(call) not in self._finished:
+                    self._finish_unrun(call, "Cancelled by the person before it ran.")
+            raise
+        while len(finishes) < len(calls):
+            call = calls[len(finishes)]
+            finishes.append(self._finish_unrun(call, "Not run: the person refused an earlier call of this step."))
+        return finishes
+
+    def _group(self, calls: Sequence[ToolCall], index: int) -> Sequence[ToolCall]:
+        end = index + 1
+        if self._read_only(calls[index]):
+            while end < len(calls) and self._read_only(calls[end]):
+                end += 1
+        return calls[index:end]
+
+    def _read_only(self, call: ToolCall) -> bool:
+        tool = self._tools.get(call.tool)
+        return tool is not None and tool.spec.read_only
+
+    async def _run_group(self, group: Sequence[ToolCall]) -> list[Finish]:
+        entered: list[_Admitted | Finish] = []
+        try:
+            for call in group:
+                entered.append(await self._admit(call))
+            return list(await asyncio.gather(*(self._complete(item) for item in entered)))
+        except asyncio.CancelledError:
+            for item in entered:
+                if isinstance(item, _Admitted) and id(item.call) not in self._finished:
+                    self._finish_cancelled(item)
+            raise
+
+    # --- before the effect -----------------------------------------------------------------------
+
+    async def _admit(self, call: ToolCall) -> _Admitted | Finish:
+        """Prepare a call and take it through the gate; give its result at once when it may not run."""
+        tool = self._tools.get(call.tool)
+        if tool is None:
+            return self._finish_unrun(call, f"There is no tool {call.tool!r}. Tools: {', '.join(sorted(self._tools))}.")
+        if call.raw is not None:
+            text = f"The arguments are not a JSON object. Send them again, whole. Received: {cut_end(call.raw, 200)}"
+            return self._finish_unrun(call, text)
+        output: list[str] = []
+        context = self._context(call, output)
+        try:
+            prepared = await tool.prepare(call.arguments, context)
+        except HarnessError as error:
+            return self._finish_unrun(call, str(error))
+        except Exception as error:
+            log.exception("preparing %s failed", call.tool)
+            return self._finish_unrun(call, f"{call.tool} failed: {type(error).__name__}: {error}")
+        self._start(call, tool, prepared.title)
+        repeated = self._origin == "model" and self._is_repeated(call)
+        item = _Admitted(call, tool, prepared, context, output, repeated)
+        refusal = await self._gate(item)
+        return item if refusal is None else refusal
+
+    def _context(self, call: ToolCall, output: list[str]) -> ToolContext:
+        def emit(event: Event) -> None:
+            if isinstance(event, ToolProgress) and event.output_delta:
+                output.append(event.output_delta)
+            self._publish(event)
+
+        async def ask(request: QuestionRequest) -> QuestionReply:
+            return await self._asker.question(request, self._run)
+
+        return ToolContext(
+            session=self._session,
+            run=self._run,
+            call=call.call,
+            agent=self._agent.name,
+            root=self._parts.project.root,
+            cwd=self._parts.project.start,
+            session_dir=self._parts.places.session_dir(self._session),
+            origin=self._origin,
+            emit=emit,
+            ask=ask if self._asker.can_ask else None,
+        )
+
+    async def _gate(self, item: _Admitted) -> Finish | None:
+        """Return ``None`` when the call may run, else its finished refusal."""
+        checks = item.prepared.checks
+        if item.repeated:
+            checks = (*checks, Check("doom_loop", item.call.tool))
+        if not checks:
+            return None
+        gate_call = GateCall(
+            call=item.call.call,
+            tool=item.call.tool,
+            checks=checks,
+            session=self._session,
+            agent=self._agent.name,
+            mode=self._mode(),
+            origin=self._origin,
+            fingerprint=item.tool.spec.fingerprint,
+            grants=self._grants,
+            agent_rules=self._agent.permission,
+        )
+        decision = self._parts.gate.decide(gate_call)
+        outcome = await self._resolve(gate_call, decision, item.prepared)
+        self._parts.audit.record(
+            "permission",
+            session=self._session,
+            run=self._run,
+            call=item.call.call,
+            tool=item.call.tool,
+            checks=[[check.permission, check.value] for check in checks],
+            decision="allow" if outcome.allowed else "deny",
+            by="person" if outcome.by_person else "rule or policy",
+        )
+        if outcome.allowed:
+            return None
+        refused = outcome.by_person and not outcome.note
+        return self._finish(item.call, ToolResult(_refusal_text(decision, outcome), is_error=True), refused=refused)
+
+    async def _resolve(self, call: GateCall, decision: GateDecision, prepared: PreparedCall) -> Outcome:
+        if decision.action == "ask":
+            return await self._asker.permission(call, decision, prepared.preview, self._run)
+        allowed = decision.action == "allow"
+        part = next((part for part in decision.parts if part.decision == decision.action), None)
+        rule = f"{part.rule} ({part.source})" if part is not None else None
+        self._publish(
+            PermissionResolved(call=call.call, decision="allow" if allowed else "deny", scope=decision.scope, rule=rule)
+        )
+        return Outcome(allowed)
+
+    def _is_repeated(self, call: ToolCall) -> bool:
+        key = f"{call.tool} {json.dumps(call.arguments, sort_keys=True, default=str)}"
+        last, count = self._repeats
+        self._repeats = (key, count + 1 if key == last else 1)
+        return self._repeats[1] >= DOOM_LOOP_REPEATS
+
+    # --- the effect ------------------------------------------------------------------------------
+
+    async def _complete(self, item: _Admitted | Finish) -> Finish:
+        if isinstance(item, Finish):
+            return item
+        try:
+            result = await self._run_tool(item.tool, item.prepared, item.context)
+        except StalePreviewError:
+            return await self._ask_again(item)
+        return self._finish(item.call, result)
+
+    async def _run_tool(self, tool: Tool, prepared: PreparedCall, context: ToolContext) -> ToolResult:
+        try:
+            return await tool.run(prepared, context)
+        except StalePreviewError:
+            raise
+        except HarnessError as error:
+            return ToolResult(str(error), is_error=True)
+        except Exception as error:
+            log.exception("%s failed", tool.spec.name)
+            return ToolResult(f"{tool.spec.name} failed: {type(error).__name__}: {error}", is_error=True)
+
+    async def _ask_again(self, item: _Admitted) -> Finish:
+        """The file changed after its diff was shown: show the new one, and take it through the gate again."""
+        for _ in range(_STALE_RETRIES):
+            try:
+                item.prepared = await item.tool.prepare(item.call.arguments, item.context)
+            except HarnessError as error:
+                return self._finish(item.call, ToolResult(str(error), is_error=True))
+            refusal = await self._gate(item)
+            if refusal is not None:
+                return refusal
+            try:
+                return self._finish(item.call, await self._run_tool(item.tool, item.prepared, item.context))
+            except StalePreviewError:
+                continue
+        text = "The file keeps changing while its edit is being approved. Read it again and try once more."
+        return self._finish(item.call, ToolResult(text, is_error=True))
+
+    # --- the result ------------------------------------------------------------------------------
+
+    def _finish(self, call: ToolCall, result: ToolResult, *, refused: bool = False) -> Finish:
+        self._finished.add(id(call))
+        truncated = Truncation(result.full_output, result.full_bytes) if result.full_output else None
+        self._publish(
+            ToolFinished(
+                call=call.call,
+                tool=call.tool,
+                output=result.output,
+                is_error=result.is_error,
+                metadata=result.metadata,
+                truncated=truncated,
+                attachments=result.attachments or None,
+            )
+        )
+        message = ToolMessage(call.call, call.tool, result.output, result.is_error, result.attachments)
+        return Finish(message, refused)
+
+    def _start(self, call: ToolCall, tool: Tool | None, title: str) -> None:
+        self._begun.add(id(call))
+        source = tool.spec.source if tool is not None else SourceRef("builtin")
+        self._publish(ToolStarted(call.call, call.tool, title, call.arguments, source))
+
+    def _finish_unrun(self, call: ToolCall, text: str) -> Finish:
+        if id(call) not in self._begun:
+            self._start(call, self._tools.get(call.tool), call.tool)
+        return self._finish(call, ToolResult(text, is_error=True))
+
+    def _finish_cancelled(self, item: _Admitted) -> Finish:
+        partial = "".join(item.output)[-_PARTIAL_CHARS:]
+        text = "Cancelled by the person while it ran; its effect is unknown."
+        if partial:
+            text = f"{text} Output so far:\n{partial}"
+        return self._finish(item.call, ToolResult(text, is_error=True, metadata={"cancelled": True}))
+
+    def _publish(self, event: Event) -> None:
+        self._publish_in(event, self._run)
+
+
+def _refusal_text(decision: GateDecision, outcome: Outcome) -> str:
+    denied: list[Any] = [part for part in decision.parts if part.decision == "deny"]
+    if denied:
+        part = denied[0]
+        return f"Refused by the rule {part.rule} ({part.source}): {part.check.permission} {part.check.value}"
+    if outcome.by_person:
+        return f"The person refused this call: {outcome.note}" if outcome.note else "The person refused this call."
+    asked = [part.check for part in decision.parts if part.decision == "ask"]
+    shown = ", ".join(f"{check.permission} {check.value}" for check in asked)
+    return f"Not permitted: {shown}. No rule allows it and {outcome.note or 'nobody can be asked'}."

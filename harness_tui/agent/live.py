@@ -1,0 +1,497 @@
+"""A live session: takes intents, emits events, and owns the one run that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from harness_tui.agent.asking import Asker
+from harness_tui.agent.calls import CallRunner, Finish
+from harness_tui.agent.compose import Composed, Composer
+from harness_tui.agent.history import History
+from harness_tui.agent.parts import AgentParts, AskPolicy
+from harness_tui.agent.prompt import build_parts, instruction_files, join
+from harness_tui.agent.queue import MessageQueue
+from harness_tui.agent.run import Run, RunEnd, offered
+from harness_tui.core.bus import EventStream
+from harness_tui.core.codec import CodecError
+from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.events import (
+    Envelope,
+    Event,
+    MessageAdded,
+    Notice,
+    RunError,
+    RunFinished,
+    RunStarted,
+    SessionChanged,
+    SessionStarted,
+)
+from harness_tui.core.ids import new_id
+from harness_tui.core.intents import (
+    Answer,
+    CallTool,
+    Cancel,
+    EditQueue,
+    Intent,
+    Redo,
+    SetSession,
+    Shell,
+    Submit,
+    Undo,
+    intent_from_json,
+)
+from harness_tui.core.messages import ToolCall, UserMessage
+from harness_tui.core.seams import AnswerScript, Check, GateCall, Model, Origin, Tool
+from harness_tui.core.text import cut_end
+from harness_tui.core.values import AgentDefinition
+from harness_tui.sessions.recorder import Recorder
+
+log = logging.getLogger(__name__)
+
+MODES = ("ask", "accept-edits", "plan")
+_TITLE_CHARS = 60
+
+
+class Unrecorded:
+    """Takes a recorder's place in a session that leaves no record."""
+
+    def listener(self, envelope: Envelope) -> None:
+        """Let ``envelope`` go."""
+
+    async def commit(self) -> None:
+        """Return at once: there is nothing to wait for."""
+
+    async def close(self) -> None:
+        """Return at once."""
+
+
+class LiveSession:
+    """One session that is open in this process.
+
+    Subscribe to :attr:`stream` before :meth:`start`, so that nothing is missed; then :meth:`send` intents.
+    """
+
+    def __init__(
+        self,
+        parts: AgentParts,
+        session: str,
+        *,
+        recorder: Recorder | Unrecorded,
+        policy: AskPolicy,
+        agent: str | None = None,
+        model: str | None = None,
+        mode: str | None = None,
+        title: str | None = None,
+        history: History | None = None,
+        last_seq: int = 0,
+        single_run: bool = False,
+    ) -> None:
+        self.id = session
+        self._parts = parts
+        self.stream = EventStream(session, clock=parts.clock, last_seq=last_seq)
+        self._recorder = recorder
+        self.stream.listen(self._recorder.listener)
+        self._asker = Asker(self._publish_in, parts.gate, policy)
+        self._history = history or History()
+        self._resumed = last_seq > 0
+        self._single_run = single_run
+        self._queue = MessageQueue()
+        self._activity: asyncio.Task[RunEnd] | None = None
+        self._run: str | None = None
+        self.agent = agent or parts.settings.agent
+        self.model = model
+        self.mode = mode or self._start_mode()
+        self.title = title
+
+    # --- life --------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Announce the session; a resumed one goes on with the numbers of its record."""
+        if not self._resumed:
+            self.publish(SessionStarted(root=str(self._parts.project.root), title=self.title))
+        self.publish(SessionChanged(agent=self.agent, model=self.model, mode=self.mode))
+        await self._recorder.commit()
+
+    async def flush(self) -> None:
+        """Return when everything published so far is in the record."""
+        await self._recorder.commit()
+
+    async def close(self) -> None:
+        """Cancel what goes on, write what is left, end all subscriptions. May be called twice."""
+        await self.cancel()
+        await self._recorder.close()
+        self.stream.close()
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the session leaves a record."""
+        return not isinstance(self._recorder, Unrecorded)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run goes on. False from its ``run_finished`` on, so that a reader of that may send the next."""
+        return self._run is not None
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The requests that wait for an answer."""
+        return self._asker.waiting
+
+    def last_answer(self) -> str:
+        """Return the text of the last answer."""
+        return self._history.last_answer()
+
+    def end_of_input(self) -> None:
+        """Nobody will answer any more: requests are refused from now on."""
+        self._asker.end_of_input()
+
+    async def idle(self) -> None:
+        """Wait until no run goes on."""
+        while self._activity is not None and not self._activity.done():
+            await asyncio.wait([self._activity])
+            await asyncio.sleep(0)
+
+    async def cancel(self) -> None:
+        """Cancel what goes on and wait until it has ended."""
+        if self._activity is not None and not self._activity.done():
+            self._activity.cancel()
+            await asyncio.wait([self._activity])
+
+    def use_parts(self, parts: AgentParts) -> None:
+        """Go on with other parts from the next run on, after trust or configuration changed."""
+        self._parts = parts
+        self._asker.use_gate(parts.gate)
+
+    # --- events ------------------------------------------------------------------------------------
+
+    def publish(self, event: Event) -> None:
+        """Publish an event of the session, outside any run."""
+        self.stream.publish(event)
+
+    def _publish_in(self, event: Event, run: str | None) -> None:
+        self.stream.publish(event, run=run)
+
+    def _notice(self, text: str, *, hint: str | None = None, level: str = "warning") -> None:
+        match level:
+            case "error":
+                self._publish_in(Notice("error", "session", text, hint), self._run)
+            case _:
+                self._publish_in(Notice("warning", "session", text, hint), self._run)
+
+    # --- intents -----------------------------------------------------------------------------------
+
+    async def send_json(self, data: Any) -> None:
+        """Take an intent as JSON data; one that does not fit is answered by a notice."""
+        try:
+            intent = intent_from_json(data)
+        except CodecError as error:
+            self._notice(f"an intent does not fit: {error}")
+            return
+        await self.send(intent)
+
+    async def send(self, intent: Intent) -> None:
+        """Take an intent. Returns at once: what it starts goes on in its own task."""
+        match intent:
+            case Submit():
+                self._submit(intent)
+            case Answer():
+                problem = self._asker.answer(intent)
+                if problem is not None:
+                    self._notice(problem)
+            case Cancel():
+                if self.busy and self._activity is not None:
+                    self._activity.cancel()
+            case EditQueue(items=items):
+                self.publish(self._queue.replace(items))
+            case SetSession():
+                self._set(intent)
+            case CallTool(tool=tool, arguments=arguments):
+                self._begin(self._call_by_hand(tool, arguments, "call"))
+            case Shell(command=command):
+                self._begin(self._shell(command))
+            case Undo() | Redo():
+                self._notice("undo is not part of this version")
+            case _:
+                self._notice(f"this version does not know the intent {intent.intent}")
+
+    def _submit(self, submit: Submit) -> None:
+        if not submit.text.strip() and not submit.attachments:
+            self._notice("the message is empty")
+            return
+        if self.busy and submit.when == "now":
+            self._notice("a run goes on", hint="queue the message, steer the run with it, or cancel the run")
+            return
+        if self.busy:
+            self.publish(self._queue.add(submit))
+            return
+        self._begin(self._message(submit))
+
+    def _set(self, change: SetSession) -> None:
+        problem: str | None = None
+        if change.agent is not None and change.agent not in self._parts.settings.agents:
+            problem = f"there is no agent {change.agent!r}; agents: {', '.join(sorted(self._parts.settings.agents))}"
+        elif change.mode is not None and change.mode not in MODES:
+            problem = f"there is no mode {change.mode!r}; modes: {', '.join(MODES)}"
+        elif change.model is not None and not self._parts.models.known(change.model):
+            problem = f"there is no model {change.model!r}"
+        if problem is not None:
+            self._notice(problem)
+            return
+        self.agent = change.agent or self.agent
+        self.model = change.model or self.model
+        self.mode = change.mode or (self._start_mode() if change.agent else self.mode)
+        self.title = change.title or self.title
+        mode = self.mode if change.mode or change.agent else None
+        self.publish(SessionChanged(title=change.title, agent=change.agent, model=change.model, mode=mode))
+
+    def _start_mode(self) -> str:
+        agent = self._parts.settings.agents.get(self.agent)
+        return (agent.start_mode if agent else None) or self._parts.settings.mode
+
+    # --- what goes on --------------------------------------------------------------------------------
+
+    def _begin(self, work: Coroutine[Any, Any, RunEnd]) -> None:
+        if self.busy:
+            work.close()
+            self._notice("a run goes on", hint="wait for its end, or cancel it")
+            return
+        self._run = new_id("run")
+        before = self._activity
+        self._activity = asyncio.create_task(self._finishing(self._run, work, before), name=f"harness {self._run}")
+
+    async def _finishing(
+        self, run: str, work: Coroutine[Any, Any, RunEnd], before: asyncio.Task[RunEnd] | None
+    ) -> RunEnd:
+        """Run ``work``; whatever happens, the run ends with exactly one ``run_finished``."""
+        try:
+            if before is not None:
+                await asyncio.wait([before])  # the last run may still be writing its end
+            end = await work
+        except asyncio.CancelledError:
+            work.close()
+            end = RunEnd("cancelled")
+        except HarnessError as error:
+            end = RunEnd("failed", RunError(error.code, str(error)))
+        except Exception as error:
+            log.exception("the run failed")
+            end = RunEnd("failed", RunError("internal", f"{type(error).__name__}: {error}", "see the log"))
+        if self._single_run:
+            self._tell_unused_answers(run)
+        self._run = None
+        self._publish_in(RunFinished(end.reason, end.error), run)
+        try:
+            await asyncio.shield(self._recorder.commit())
+        except HarnessError as error:
+            self._publish_in(Notice("error", "sessions", str(error)), None)
+        if end.reason in ("completed", "step_limit") and not self.busy:
+            self._next_from_queue()
+        return end
+
+    def _next_from_queue(self) -> None:
+        taken = self._queue.take_next()
+        if taken is None:
+            return
+        submit, changed = taken
+        self.publish(changed)
+        asyncio.get_running_loop().call_soon(self._submit, submit)
+
+    def _tell_unused_answers(self, run: str) -> None:
+        script = self._script
+        for answer in script.unused_answers() if script else ():
+            text = f"the scripted answer for {answer.kind} {answer.match!r} was not asked for"
+            self._publish_in(Notice("warning", "replay", text), run)
+
+    @property
+    def _script(self) -> AnswerScript | None:
+        try:
+            model = self._parts.models.resolve(self.model)
+        except HarnessError:
+            return None
+        return model if isinstance(model, AnswerScript) else None
+
+    async def _message(self, submit: Submit) -> RunEnd:
+        run = self._run or ""
+        agent = self._agent(submit.agent or self.agent)
+        if agent is None:
+            return self._refuse("unknown-agent", f"there is no agent {submit.agent or self.agent!r}")
+        composer = Composer(
+            self._parts,
+            lambda event: self._publish_in(event, run),
+            self._asker,
+            session=self.id,
+            run=run,
+            agent=agent,
+            mode=self.mode,
+        )
+        hand = self._as_call(submit.text)
+        if hand is not None:
+            return await self._call_by_hand(*hand, "call")
+        self._asker.use_script(self._script)
+        composed = await composer.compose(submit)
+        if composed.error is not None:
+            return self._refuse(composed.error.kind, composed.error.message)
+        agent = self._agent(composed.agent) or agent
+        try:
+            model = await self._resolve_model(submit.model or composed.model or agent.model or self.model)
+        except UsageError as error:
+            return self._refuse("unknown-model", error.what, error.mend)
+        return await self._run_message(run, composed, agent, model)
+
+    async def _resolve_model(self, name: str | None) -> Model:
+        return await asyncio.to_thread(self._parts.models.resolve, name)
+
+    async def _run_message(self, run: str, composed: Composed, agent: AgentDefinition, model: Model) -> RunEnd:
+        self._asker.use_script(model if isinstance(model, AnswerScript) else None)
+        self._publish_in(RunStarted(agent.name, model.name, self.mode, composed.message, composed.command), run)
+        self._publish_in(MessageAdded(composed.message, "prompt"), run)
+        self._history.add(composed.message)
+        self._set_title(composed)
+        calls = CallRunner(
+            self._parts,
+            self._publish_in,
+            self._asker,
+            session=self.id,
+            run=run,
+            agent=agent,
+            mode=lambda: self.mode,
+            tools=self._tools_of(agent),
+            grants=composed.grants,
+        )
+        work = Run(
+            self._parts,
+            model=model,
+            agent=agent,
+            history=self._history,
+            calls=calls,
+            publish=lambda event: self._publish_in(event, run),
+            commit=self._recorder.commit,
+            take_steering=lambda: self._take_steering(run),
+            system=lambda: self._system_prompt(agent),
+            tools=lambda: self._tools_of(agent),
+        )
+        return await work.execute()
+
+    def _take_steering(self, run: str) -> list[UserMessage]:
+        taken, changed = self._queue.take_steering()
+        for message in taken:
+            self._publish_in(MessageAdded(message, "steer"), run)
+        if changed is not None:
+            self.publish(changed)
+        return taken
+
+    async def _system_prompt(self, agent: AgentDefinition) -> str:
+        parts = self._parts
+        project = parts.project
+
+        def build() -> str:
+            files = instruction_files(project.root, project.start, parts.places.config)
+            catalogue = parts.library.catalogue(agent, self._denied_skills(agent))
+            return join(
+                build_parts(
+                    agent,
+                    root=project.root,
+                    cwd=project.start,
+                    clock=parts.clock,
+                    instructions=files,
+                    trusted=parts.trusted,
+                    catalogue=catalogue,
+                )
+            )
+
+        return await asyncio.to_thread(build)
+
+    def _tools_of(self, agent: AgentDefinition) -> dict[str, Tool]:
+        """Return the tools that ``agent`` has; the skill tool names only the skills that it may load."""
+        found = {name: tool for name, tool in self._parts.tools().items() if offered(agent, name)}
+        if "skill" in found:
+            narrowed = self._parts.library.skill_tool(agent, self._denied_skills(agent))
+            if narrowed is None:
+                del found["skill"]
+            else:
+                found["skill"] = narrowed
+        return found
+
+    def _denied_skills(self, agent: AgentDefinition) -> Callable[[str], bool]:
+        def denied(name: str) -> bool:
+            call = GateCall(
+                call="catalogue",
+                tool="skill",
+                checks=(Check("skill", name),),
+                session=self.id,
+                agent=agent.name,
+                mode=self.mode,
+                agent_rules=agent.permission,
+            )
+            return self._parts.gate.decide(call).action == "deny"
+
+        return denied
+
+    def _agent(self, name: str | None) -> AgentDefinition | None:
+        return self._parts.settings.agents.get(name) if name else None
+
+    def _set_title(self, composed: Composed) -> None:
+        if self.title:
+            return
+        first = composed.message.text.strip().splitlines()[0] if composed.message.text.strip() else ""
+        self.title = cut_end(f"/{composed.command.name}" if composed.command else first, _TITLE_CHARS)
+        self.publish(SessionChanged(title=self.title))
+
+    def _refuse(self, kind: str, text: str, hint: str | None = None) -> RunEnd:
+        self._publish_in(Notice("error", "session", text, hint), self._run)
+        return RunEnd("refused", RunError(kind, text, hint))
+
+    # --- by hand -------------------------------------------------------------------------------------
+
+    def _as_call(self, text: str) -> tuple[str, dict[str, Any]] | None:
+        """Read ``/call NAME JSON``; a wrong one is passed on as it is, and refused with its reason by the tool."""
+        word, _, rest = text.strip().partition(" ")
+        if word != "/call" or not rest.strip():
+            return None
+        name, _, arguments = rest.strip().partition(" ")
+        try:
+            data = json.loads(arguments or "{}")
+        except json.JSONDecodeError as error:
+            raise HarnessError(
+                f"the arguments of /call are not JSON: {error}", mend='/call read {"path": "README.md"}'
+            ) from error
+        if not isinstance(data, dict):
+            raise HarnessError("the arguments of /call are not an object", mend='/call read {"path": "README.md"}')
+        return name, data
+
+    async def _call_by_hand(self, tool: str, arguments: dict[str, Any], origin: Origin) -> RunEnd:
+        finish = await self._execute_by_hand(tool, arguments, origin)
+        if finish.refused:
+            return RunEnd("refused", RunError("permission", finish.message.text))
+        if finish.message.is_error:
+            return RunEnd("failed", RunError("tool", finish.message.text))
+        return RunEnd("completed")
+
+    async def _execute_by_hand(self, tool: str, arguments: dict[str, Any], origin: Origin) -> Finish:
+        if tool not in self._parts.tools():
+            await self._parts.wait_for_servers()
+        agent = self._agent(self.agent) or AgentDefinition(self.agent)
+        self._asker.use_script(self._script)
+        runner = CallRunner(
+            self._parts,
+            self._publish_in,
+            self._asker,
+            session=self.id,
+            run=self._run,
+            agent=agent,
+            mode=lambda: self.mode,
+            tools=self._parts.tools(),
+            origin=origin,
+        )
+        (finish,) = await runner.execute([ToolCall(new_id("hand"), tool, arguments)])
+        return finish
+
+    async def _shell(self, command: str) -> RunEnd:
+        finish = await self._execute_by_hand("bash", {"command": command}, "person")
+        message = UserMessage(f"I ran a command in the shell:\n\n$ {command}\n{finish.message.text}")
+        self._history.add(message)
+        self._publish_in(MessageAdded(message, "shell"), self._run)
+        return RunEnd("completed")

@@ -1,0 +1,51 @@
+"""What a session works with: the parts of one project, wired by ``workspace``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from harness_tui.config.places import Places
+from harness_tui.config.project import Project
+from harness_tui.config.settings import Settings
+from harness_tui.core.seams import AuditSink, Clock, PermissionGate, ProcessSpawner, PromptSource, Tool, ToolSource
+from harness_tui.library.library import Library
+from harness_tui.models.registry import ModelRegistry
+from harness_tui.sessions.store import SessionStore
+
+AskPolicy: TypeAlias = Literal["person", "allow", "refuse"]
+"""Who decides what nobody's rule decides: a person at a front end, or ``--ask``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentParts:
+    """The parts of one project.
+
+    ``wait_for_servers`` returns when no configured server is starting any more, or when its time is up. ``step_limit``
+    is ``--max-steps``.
+    """
+
+    project: Project
+    places: Places
+    settings: Settings
+    gate: PermissionGate
+    models: ModelRegistry
+    library: Library
+    sources: Sequence[ToolSource]
+    prompts: PromptSource | None
+    spawner: ProcessSpawner
+    store: SessionStore
+    audit: AuditSink
+    clock: Clock
+    wait_for_servers: Callable[[], Awaitable[None]]
+    trusted: bool
+    step_limit: int | None = None
+
+    def tools(self) -> dict[str, Tool]:
+        """Return every tool known now by its name; on a clash the earlier source wins."""
+        found: dict[str, Tool] = {}
+        for source in self.sources:
+            for tool in source.tools():
+                found.setdefault(tool.spec.name, tool)
+        return found

@@ -1,0 +1,234 @@
+"""One run: a message, then requests and calls in turn until the model is done, or something ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from harness_tui.agent.calls import CallRunner
+from harness_tui.agent.history import History
+from harness_tui.agent.parts import AgentParts
+from harness_tui.core.events import (
+    Event,
+    ModelRetried,
+    ReasoningDelta,
+    ReasoningFinished,
+    RunError,
+    StepFinished,
+    TextDelta,
+    TextFinished,
+    UsageUpdated,
+)
+from harness_tui.core.limits import STEP_LIMIT
+from harness_tui.core.messages import AssistantMessage, ToolCall, UserMessage
+from harness_tui.core.patterns import matches
+from harness_tui.core.seams import (
+    CallChunk,
+    Finished,
+    Model,
+    ModelError,
+    ModelSettings,
+    ReasoningChunk,
+    TextChunk,
+    Tool,
+    Usage,
+)
+from harness_tui.core.values import AgentDefinition
+
+log = logging.getLogger(__name__)
+
+RETRIED: Final = frozenset({"rate_limit", "overloaded", "connection", "timeout", "server", "silence", "cut"})
+ATTEMPTS: Final = 4
+_LONGEST_WAIT_S: Final = 60.0
+
+EndReason = Literal["completed", "cancelled", "failed", "refused", "step_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """Why a run ended."""
+
+    reason: EndReason
+    error: RunError | None = None
+
+
+class _Answer:
+    """What has come of one answer so far."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.reasoning: list[str] = []
+        self.calls: list[ToolCall] = []
+        self.finished: Finished | None = None
+
+    def message(self, *, cut: bool) -> AssistantMessage:
+        return AssistantMessage(
+            text="".join(self.text),
+            reasoning="".join(self.reasoning),
+            calls=() if cut else tuple(self.calls),
+            cut=cut or None,
+            opaque=self.finished.opaque if self.finished else None,
+        )
+
+    @property
+    def empty(self) -> bool:
+        return not (self.text or self.reasoning)
+
+
+class Run:
+    """The loop of one run.
+
+    ``publish`` emits an event in this run, ``commit`` returns when everything published so far is durable,
+    ``take_steering`` returns messages that a person wants in at the next step, ``system`` makes the system prompt,
+    ``tools`` are those of this agent, asked for at every step.
+    """
+
+    def __init__(
+        self,
+        parts: AgentParts,
+        *,
+        model: Model,
+        agent: AgentDefinition,
+        history: History,
+        calls: CallRunner,
+        publish: Callable[[Event], None],
+        commit: Callable[[], Awaitable[None]],
+        take_steering: Callable[[], list[UserMessage]],
+        system: Callable[[], Awaitable[str]],
+        tools: Callable[[], dict[str, Tool]],
+    ) -> None:
+        self._parts = parts
+        self._model = model
+        self._agent = agent
+        self._history = history
+        self._calls = calls
+        self._publish = publish
+        self._commit = commit
+        self._take_steering = take_steering
+        self._system = system
+        self._tools = tools
+
+    async def execute(self) -> RunEnd:
+        """Run until the end. Cancelling the task ends it with every call answered and the partial text kept."""
+        await self._parts.wait_for_servers()
+        limit = self._parts.step_limit or self._agent.steps or STEP_LIMIT
+        for step in range(1, limit + 1):
+            self._take_in_steering()
+            tools = self._tools()
+            self._calls.use_tools(tools)
+            try:
+                message = await self._step(step, tools)
+            except ModelError as error:
+                return RunEnd("failed", RunError(error.kind, error.message, error.hint))
+            if not message.calls:
+                if self._steered():
+                    continue
+                return RunEnd("completed")
+            finishes = await self._calls.execute(message.calls)
+            for finish in finishes:
+                self._history.add(finish.message)
+            await self._commit()
+            if any(finish.refused for finish in finishes):
+                return RunEnd("refused")
+        return RunEnd("step_limit", RunError("step_limit", f"stopped after {limit} steps", "send a message to go on"))
+
+    def _take_in_steering(self) -> None:
+        for message in self._take_steering():
+            self._history.add(message)
+
+    def _steered(self) -> bool:
+        messages = self._take_steering()
+        for message in messages:
+            self._history.add(message)
+        return bool(messages)
+
+    async def _step(self, step: int, tools: dict[str, Tool]) -> AssistantMessage:
+        settings = ModelSettings(
+            system=await self._system(), agent=self._agent.name, temperature=self._agent.temperature
+        )
+        specs = [tool.spec for tool in tools.values()]
+        for attempt in range(1, ATTEMPTS + 1):
+            answer = _Answer()
+            try:
+                async for event in self._model.stream(self._history.messages, specs, settings):
+                    self._take(answer, event)
+            except ModelError as error:
+                await self._failed(step, answer, error, attempt)
+                continue
+            except asyncio.CancelledError:
+                self._keep_partial(step, answer)
+                raise
+            return await self._finish(step, answer)
+        raise AssertionError("the last attempt raises")
+
+    def _take(self, answer: _Answer, event: TextChunk | ReasoningChunk | CallChunk | Finished) -> None:
+        match event:
+            case TextChunk(text):
+                if answer.reasoning and not answer.text:
+                    self._publish(ReasoningFinished("".join(answer.reasoning)))
+                answer.text.append(text)
+                self._publish(TextDelta(text))
+            case ReasoningChunk(text):
+                answer.reasoning.append(text)
+                self._publish(ReasoningDelta(text))
+            case CallChunk(call):
+                answer.calls.append(call)
+            case Finished():
+                answer.finished = event
+
+    async def _finish(self, step: int, answer: _Answer) -> AssistantMessage:
+        self._close_texts(answer)
+        message = answer.message(cut=False)
+        self._history.add(message)
+        self._publish(StepFinished(step, message))
+        self._publish(self._usage(answer.finished.usage if answer.finished else Usage()))
+        await self._commit()
+        return message
+
+    async def _failed(self, step: int, answer: _Answer, error: ModelError, attempt: int) -> None:
+        """Close what was shown, then wait for the next attempt, or keep the partial answer and raise."""
+        if error.kind not in RETRIED or attempt == ATTEMPTS:
+            self._keep_partial(step, answer)
+            raise error
+        self._close_texts(answer)
+        wait = min(error.retry_after if error.retry_after is not None else 0.5 * 2 ** (attempt - 1), _LONGEST_WAIT_S)
+        self._publish(ModelRetried(kind=error.kind, message=error.message, attempt=attempt, wait_s=wait))
+        await asyncio.sleep(wait)
+
+    def _keep_partial(self, step: int, answer: _Answer) -> None:
+        if answer.empty:
+            return
+        self._close_texts(answer)
+        message = answer.message(cut=True)
+        self._history.add(message)
+        self._publish(StepFinished(step, message))
+
+    def _close_texts(self, answer: _Answer) -> None:
+        if answer.reasoning and not answer.text:
+            self._publish(ReasoningFinished("".join(answer.reasoning)))
+        if answer.text:
+            self._publish(TextFinished("".join(answer.text)))
+
+    def _usage(self, usage: Usage) -> UsageUpdated:
+        return UsageUpdated(
+            input=usage.input,
+            output=usage.output,
+            reasoning=usage.reasoning,
+            cache_read=usage.cache_read,
+            cache_write=usage.cache_write,
+            cost=usage.cost,
+            context_used=usage.input + usage.output,
+            context_limit=self._model.context_limit,
+        )
+
+
+def offered(agent: AgentDefinition, tool: str) -> bool:
+    """Tell whether ``agent`` has ``tool``: the last entry of its ``tools`` whose name or pattern fits decides."""
+    answer = True
+    for pattern, value in agent.tools.items():
+        if isinstance(value, bool) and matches(pattern, tool):
+            answer = value
+    return answer

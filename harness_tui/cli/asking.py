@@ -1,0 +1,124 @@
+"""Answers for verbs that can ask: intents as JSON lines on standard input, or questions at a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from harness_tui.agent.live import LiveSession
+from harness_tui.agent.parts import AskPolicy
+from harness_tui.cli.common import warn
+from harness_tui.core.bus import Subscription
+from harness_tui.core.codec import encode
+from harness_tui.core.events import PermissionRequested, QuestionAsked
+from harness_tui.core.intents import Answer
+from harness_tui.core.text import clean_for_display
+
+
+def policy_of(ask: str | None, *, at_terminal: bool | None = None) -> AskPolicy:
+    """Return who is asked for an ``--ask`` value; without one a person at a terminal, else nobody."""
+    if at_terminal is None:
+        at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    match ask:
+        case "allow":
+            return "allow"
+        case "refuse":
+            return "refuse"
+        case "input":
+            return "person"
+        case _:
+            return "person" if at_terminal else "refuse"
+
+
+def read_intents(live: LiveSession, lines: Callable[[], str] = sys.stdin.readline) -> None:
+    """Hand every JSON line of standard input to ``live`` as an intent; the end of input refuses what waits."""
+    loop = asyncio.get_running_loop()
+
+    def take(line: str) -> None:
+        if not line:
+            live.end_of_input()
+            return
+        try:
+            data: Any = json.loads(line)
+        except json.JSONDecodeError as error:
+            data = {"intent": None, "error": str(error)}
+        keep.append(asyncio.ensure_future(live.send_json(data)))
+
+    def read() -> None:
+        while True:
+            line = lines()
+            if line and not line.strip():
+                continue
+            try:
+                loop.call_soon_threadsafe(take, line)
+            except RuntimeError:  # the loop is closed: the run is over
+                return
+            if not line:
+                return
+
+    keep: list[asyncio.Future[None]] = []
+    threading.Thread(target=read, name="intents", daemon=True).start()
+
+
+async def ask_at_terminal(live: LiveSession, subscription: Subscription) -> None:
+    """Ask about every request on standard error and read the answer from the terminal."""
+    async for envelope in subscription:
+        match envelope.event:
+            case PermissionRequested() as request:
+                await live.send(await _permission(request))
+            case QuestionAsked() as question:
+                await live.send(await _question(question))
+            case _:
+                continue
+
+
+async def _permission(request: PermissionRequested) -> Answer:
+    warn(f"permission needed: {request.permission} {', '.join(request.patterns)}")
+    preview = encode(request.preview)
+    shown = preview.get("text") or preview.get("command") or preview.get("url") or preview.get("arguments")
+    sys.stderr.write(clean_for_display(shown if isinstance(shown, str) else json.dumps(shown)).rstrip() + "\n")
+    choices = ["allow once", *(_offer(request, index) for index in range(len(request.offers))), "no"]
+    for number, text in enumerate(choices, 1):
+        sys.stderr.write(f"  {number} {clean_for_display(text, one_line=True)}\n")
+    answer = (await _read_line(f"1-{len(choices)}, or what to do instead: ")).strip()
+    if not answer.isdigit():
+        return Answer(request.request, "deny", note=answer or None)
+    chosen = int(answer)
+    if chosen == 1:
+        return Answer(request.request, "allow")
+    if 2 <= chosen <= len(request.offers) + 1:
+        return Answer(request.request, "allow", scope=request.offers[chosen - 2].scope)
+    return Answer(request.request, "deny")
+
+
+def _offer(request: PermissionRequested, index: int) -> str:
+    offer = request.offers[index]
+    rules = ", ".join(f"{rule.permission} {rule.pattern}" for rule in offer.rules)
+    return f"allow for the {offer.scope}: {rules}"
+
+
+async def _question(asked: QuestionAsked) -> Answer:
+    warn(f"{asked.source} asks: {asked.title}")
+    if not asked.questions:
+        warn("this form needs the full shell or --ask input; it was declined")
+        return Answer(asked.request, "decline")
+    content: dict[str, Any] = {}
+    for question in asked.questions:
+        sys.stderr.write(clean_for_display(question.text) + "\n")
+        for number, option in enumerate(question.options, 1):
+            sys.stderr.write(f"  {number} {clean_for_display(option.label, one_line=True)}\n")
+        answer = (await _read_line("> ")).strip()
+        if answer.isdigit() and 1 <= int(answer) <= len(question.options):
+            answer = question.options[int(answer) - 1].label
+        content[question.id] = [answer] if question.multiple else answer
+    return Answer(asked.request, "accept", content=content)
+
+
+async def _read_line(prompt: str) -> str:
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    return await asyncio.to_thread(sys.stdin.readline)

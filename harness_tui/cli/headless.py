@@ -1,0 +1,119 @@
+"""One run without a screen: what ``run`` and ``demo --headless`` share."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness_tui.agent.live import LiveSession
+from harness_tui.cli.asking import ask_at_terminal, policy_of, read_intents
+from harness_tui.cli.output import NO_LIMIT, JsonPrinter, TextPrinter, print_until_finished
+from harness_tui.config.loader import Flags
+from harness_tui.core.errors import UsageError
+from harness_tui.core.events import RunFinished
+from harness_tui.core.intents import Submit
+from harness_tui.core.seams import Model
+from harness_tui.library.commands import RESERVED
+from harness_tui.models.offline import WAYS
+from harness_tui.workspace.workspace import OpenOptions, Workspace
+
+_USAGE_KINDS = frozenset({"unknown-command", "unknown-agent", "unknown-model"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What ``harness run`` was asked for. ``session`` is an id, or ``latest``."""
+
+    start: Path
+    message: str
+    flags: Flags
+    ask: str | None = None
+    as_json: bool = False
+    session: str | None = None
+    max_steps: int | None = None
+
+
+async def run_headless(request: RunRequest) -> int:
+    """Run once and return the exit code. Raises ``UsageError`` before anything is started or recorded."""
+    _refuse_screen_commands(request.message)
+    options = OpenOptions(
+        flags=request.flags, policy=policy_of(request.ask), step_limit=request.max_steps, single_run=True
+    )
+    workspace = await Workspace.open(request.start, options)
+    try:
+        await require_model(workspace, request.message)
+        if request.session is None:
+            live = await workspace.new_session()
+        else:
+            session = await workspace.latest() if request.session == "latest" else request.session
+            live = await workspace.resume(session)
+        return await _run(workspace, live, request)
+    finally:
+        await workspace.close()
+
+
+async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> int:
+    text = TextPrinter()
+    printer = JsonPrinter() if request.as_json else text
+    subscription = live.stream.subscribe(limit=NO_LIMIT)
+    asking = asyncio.create_task(_asking(live, request.ask))
+    printing = asyncio.create_task(print_until_finished(subscription, printer, live.id))
+    try:
+        await workspace.start_session(live)
+        await live.send(Submit(request.message))
+        end = await asyncio.shield(printing)
+    except asyncio.CancelledError:
+        await live.cancel()
+        end = await printing
+        raise
+    finally:
+        asking.cancel()
+        if not request.as_json:
+            text.finish()
+    return exit_code(end)
+
+
+async def _asking(live: LiveSession, ask: str | None) -> None:
+    if ask == "input":
+        read_intents(live)
+    elif policy_of(ask) == "person":
+        with contextlib.suppress(asyncio.CancelledError):
+            await ask_at_terminal(live, live.stream.subscribe(merged=True))
+
+
+def exit_code(end: RunFinished | None) -> int:
+    """Return the exit code of a run's end: completed 0, failed and step limit 1, refused 3, cancelled 130."""
+    match end:
+        case RunFinished(reason="completed"):
+            return 0
+        case RunFinished(reason="refused", error=error):
+            return 2 if error is not None and error.kind in _USAGE_KINDS else 3
+        case RunFinished(reason="cancelled"):
+            return 130
+        case _:
+            return 1
+
+
+async def require_model(workspace: Workspace, message: str) -> Model | None:
+    """Return the model of the run. Raises ``UsageError`` that lists the ways to get one."""
+    if message.startswith("/call "):
+        return None
+    settings, flags = workspace.loaded.settings, workspace.options.flags
+    name = flags.model or settings.model
+    if flags.agent is not None and flags.agent not in settings.agents:
+        known = ", ".join(sorted(settings.agents))
+        raise UsageError(f"there is no agent {flags.agent!r}", mend=f"agents: {known}", code="unknown-agent")
+    if name is None:
+        name = await workspace.choose_model()
+    if name is None:
+        raise UsageError("no model is configured and none was found", mend=WAYS, code="no-model")
+    return await asyncio.to_thread(workspace.models.resolve, name)
+
+
+def _refuse_screen_commands(message: str) -> None:
+    word = message.split(maxsplit=1)[0] if message.strip() else ""
+    name = word.removeprefix("/")
+    if word.startswith("/") and name in RESERVED and name != "call":
+        raise UsageError(f"/{name} works in the shell only", mend="open it with: harness", code="screen-only")

@@ -1,0 +1,109 @@
+"""``harness lsp``: language servers, and the diagnostics of files."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option, run_async
+from harness_tui.core.values import Verdict
+
+
+@click.group(short_help="Language servers: list, check files.")
+def command() -> None:
+    """Language servers: list them, check files."""
+
+
+@command.command("list")
+@root_option
+@json_option
+def list_servers(root: Path, as_json: bool) -> int:
+    """List the language servers that are known, found or not."""
+    rows = run_async(_servers(root))
+    if as_json:
+        print_json(rows)
+        return 0
+    print_table(rows, ["name", "state", "extensions", "root", "reason"])
+    return 0
+
+
+async def _servers(root: Path) -> list[dict[str, Any]]:
+    from harness_tui.core.codec import encode
+    from harness_tui.workspace.workspace import OpenOptions, Workspace
+
+    workspace = await Workspace.open(root, OpenOptions(start_servers=False))
+    try:
+        keys = ("name", "state", "reason", "root", "command", "extensions")
+        rows = [encode(status) for status in await asyncio.to_thread(workspace.lsp.status)]
+        return [{key: row.get(key) for key in keys} for row in rows]
+    finally:
+        await workspace.close()
+
+
+@command.command("check")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--wait", type=click.FloatRange(min=0), help="Seconds to wait for each verdict [default: 120].")
+@root_option
+@json_option
+def check(files: tuple[Path, ...], wait: float | None, root: Path, as_json: bool) -> int:
+    """Print the diagnostics of FILES; exit code 1 with any error, or where a verdict is not known."""
+    rows = run_async(_check(files, root, wait))
+    if as_json:
+        print_json(rows)
+    else:
+        for row in rows:
+            _print(row)
+    bad = any(row["verdict"] == "unknown" or _errors(row) for row in rows)
+    return 1 if bad else 0
+
+
+_LONGEST_WAIT_S = 120.0
+
+
+async def _check(files: tuple[Path, ...], root: Path, wait: float | None) -> list[dict[str, Any]]:
+    from harness_tui.workspace.workspace import OpenOptions, Workspace
+
+    workspace = await Workspace.open(root, OpenOptions(start_servers=False))
+    try:
+        paths = [(workspace.project.start / file).resolve() for file in files]
+        await asyncio.gather(*(workspace.lsp.touch(path) for path in paths))
+        limit = _LONGEST_WAIT_S if wait is None else wait
+        verdicts = await asyncio.gather(*(workspace.lsp.diagnostics(path, limit) for path in paths))
+        return [report(verdict) for verdict in verdicts]
+    finally:
+        await workspace.close()
+
+
+def report(verdict: Verdict) -> dict[str, Any]:
+    """Return the fields of ``diagnostics_reported`` for a verdict."""
+    from harness_tui.core.codec import encode
+    from harness_tui.core.events import DiagnosticsReported
+
+    event = DiagnosticsReported(
+        path=verdict.path,
+        verdict=verdict.verdict,
+        elapsed_ms=verdict.elapsed_ms,
+        servers=tuple(server.name for server in verdict.servers),
+        items=verdict.items,
+        late=verdict.late,
+        reason=verdict.reason,
+        by_server=verdict.servers or None,
+    )
+    return {"type": event.type} | encode(event)
+
+
+def _errors(row: dict[str, Any]) -> bool:
+    return any(item["severity"] == "error" for item in row["items"])
+
+
+def _print(row: dict[str, Any]) -> None:
+    reason = f": {row['reason']}" if row.get("reason") else ""
+    print_line(f"{row['path']}: {row['verdict']}, {len(row['items'])} item(s), {row['elapsed_ms']} ms{reason}")
+    for item in row["items"]:
+        code = f" [{item['code']}]" if item.get("code") else ""
+        source = f" ({item['source']})" if item.get("source") else ""
+        place = f"{item['path']}:{item['line']}:{item['column']}"
+        print_line(f"  {place}: {item['severity']}: {' '.join(item['message'].split())}{code}{source}")

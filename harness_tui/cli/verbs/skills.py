@@ -1,0 +1,146 @@
+"""``harness skills``: what skills there are, what the model is told of them, and what is wrong with any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness_tui.cli.common import fail, json_option, print_json, print_line, print_table, root_option, warn
+from harness_tui.core.errors import UsageError
+from harness_tui.core.text import cut_end
+
+if TYPE_CHECKING:
+    from harness_tui.library.skill_file import Skill
+
+_TEMPLATE = """---
+name: {name}
+description: What this skill is for and when to use it, in one or two sentences that a model can choose by.
+---
+# {name}
+
+Write here, step by step, what to do. Name files of this folder by their path relative to it.
+"""
+
+
+@click.group(short_help="List, show, check and create skills.")
+def command() -> None:
+    """List, show, check and create skills."""
+
+
+@command.command("list")
+@root_option
+@json_option
+def list_skills(root: Path, as_json: bool) -> int:
+    """List every skill, also those that cannot be used."""
+    from harness_tui.cli.library import open_library
+
+    rows = [_row(skill) for skill in open_library(root).library.skills()]
+    if as_json:
+        print_json(rows)
+        return 0
+    shown = [row | {"description": cut_end(row["description"], 70)} for row in rows]
+    print_table(shown, ["name", "source", "in_catalog", "hidden_reason", "description"])
+    return 0
+
+
+def _row(skill: Skill) -> dict[str, Any]:
+    reason = skill.hidden_reason
+    row: dict[str, Any] = {
+        "name": skill.name,
+        "source": skill.source,
+        "path": str(skill.path),
+        "description": skill.description,
+        "trusted": skill.trusted,
+        "in_catalog": reason is None,
+    }
+    return row if reason is None else row | {"hidden_reason": reason}
+
+
+@command.command("show")
+@click.argument("name")
+@root_option
+@json_option
+def show_skill(name: str, root: Path, as_json: bool) -> int:
+    """Show the skill NAME: where it comes from and what it says."""
+    from harness_tui.cli.library import open_library
+    from harness_tui.library.skill_tool import file_lines
+
+    library = open_library(root).library
+    found = library.find_skill(name) or next((skill for skill in library.skills() if skill.name == name), None)
+    if found is None:
+        fail(UsageError(f"there is no skill {name!r}", mend="harness skills list shows all", code="unknown-skill"))
+    text = found.body().body if found.loaded else ""
+    if as_json:
+        warnings = [str(item) for item in found.diagnostics]
+        print_json(_row(found) | {"license": found.license, "warnings": warnings, "body": text})
+        return 0
+    for key, value in _row(found).items():
+        print_line(f"{key}: {value}")
+    print_line("\n".join(["", text.strip(), "", *file_lines(found)]))
+    for diagnostic in found.diagnostics:
+        warn(str(diagnostic))
+    return 0
+
+
+@command.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="[PATH]...")
+@root_option
+@json_option
+def check_skills(paths: tuple[Path, ...], root: Path, as_json: bool) -> int:
+    """Check skills: all that are found, or each PATH (the folder of one skill, or a folder of skills)."""
+    from harness_tui.cli.library import open_library
+    from harness_tui.library.skills import read_skills
+
+    skills = [skill for path in paths for skill in read_skills(path)] if paths else open_library(root).library.skills()
+    if as_json:
+        print_json([_checked(skill) for skill in skills])
+    else:
+        for skill in skills:
+            print_line(f"{'ok' if skill.loaded else 'not loaded'}: {skill.name} ({skill.path})")
+            for item in skill.diagnostics:
+                print_line(f"  {item.level}: {item}")
+        print_line(f"{len(skills)} skill(s), {sum(not skill.loaded for skill in skills)} not loaded")
+    failed = any(item.level == "error" for skill in skills for item in skill.diagnostics)
+    return 1 if failed else 0
+
+
+def _checked(skill: Skill) -> dict[str, Any]:
+    return {
+        "path": str(skill.path),
+        "loaded": skill.loaded,
+        "name": skill.name,
+        "description": skill.description,
+        "warnings": [str(item) for item in skill.diagnostics],
+        "in_catalog": skill.hidden_reason is None,
+    }
+
+
+@command.command("new")
+@click.argument("name")
+@click.option("--user", is_flag=True, help="For all projects, in your configuration folder.")
+@root_option
+@json_option
+def new_skill(name: str, user: bool, root: Path, as_json: bool) -> int:
+    """Create the skill NAME in this project, ready to be edited."""
+    from harness_tui.config.places import Places
+    from harness_tui.config.project import find_project
+    from harness_tui.core.paths import write_atomic
+    from harness_tui.library.skill_file import NAME_CHARS, slug
+
+    if not name or slug(name) != name or len(name) > NAME_CHARS:
+        mend = f"use lowercase letters, digits and single hyphens, {NAME_CHARS} characters at most"
+        near = slug(name)[:NAME_CHARS]
+        fail(UsageError(f"{name!r} is no name for a skill", mend=f"{mend}: {near}" if near else mend))
+    base = Places.from_environment().config if user else find_project(root).root / ".harness"
+    path = base / "skills" / name / "SKILL.md"
+    if path.exists():
+        fail(UsageError("there is such a skill already", where=str(path), mend="edit it, or choose another name"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, _TEMPLATE.format(name=name).encode())
+    if as_json:
+        print_json({"name": name, "path": str(path)})
+    else:
+        print_line(str(path))
+    return 0

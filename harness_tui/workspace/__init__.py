@@ -1,0 +1,1 @@
+"""Wires one project's parts and its sessions; what every front end opens."""

@@ -1,0 +1,311 @@
+"""The workspace as the TUI sees it: its seam, satisfied by shape."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from harness_tui._version import __version__
+from harness_tui.agent.live import LiveSession
+from harness_tui.children.registry import ProcessInfo
+from harness_tui.config.loader import Flags
+from harness_tui.core.bus import Subscription
+from harness_tui.core.errors import HarnessError
+from harness_tui.core.events import Envelope
+from harness_tui.core.intents import Intent
+from harness_tui.core.limits import TEMPLATE_BYTES
+from harness_tui.core.paths import read_regular
+from harness_tui.models.offline import NAME as OFFLINE
+from harness_tui.sessions.store import SessionInfo
+from harness_tui.workspace.workspace import OpenOptions, Workspace
+
+
+class StartOptions(Protocol):
+    """What the command line asked for."""
+
+    @property
+    def agent(self) -> str | None: ...
+    @property
+    def model(self) -> str | None: ...
+    @property
+    def mode(self) -> str | None: ...
+    @property
+    def session(self) -> str | None: ...
+    @property
+    def continue_latest(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRow:
+    """A fault in a file."""
+
+    level: Literal["info", "warning", "error"]
+    where: str | None
+    text: str
+    mend: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRow:
+    """One thing that waits for trust."""
+
+    kind: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrustState:
+    """The folder's trust; ``ask`` when the dialog is due."""
+
+    trusted: bool
+    ask: bool
+    items: tuple[TrustRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """An open workspace."""
+
+    root: str
+    version: str
+    trust: TrustState
+    problems: tuple[ProblemRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """One command."""
+
+    name: str
+    description: str
+    argument_hint: str | None
+    source: str
+    trusted: bool
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRow:
+    """One skill; ``hidden_reason`` says why the model is not offered it."""
+
+    name: str
+    slash: str
+    description: str
+    argument_hint: str | None
+    source: str
+    path: str
+    trusted: bool
+    hidden_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """One model; ``reason`` says why it is not available."""
+
+    name: str
+    context: int | None
+    available: bool
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """One agent."""
+
+    name: str
+    description: str
+
+
+class OpenSession:
+    """A live session, as the TUI sees it."""
+
+    def __init__(self, workspace: Workspace, live: LiveSession) -> None:
+        self._workspace = workspace
+        self.live = live
+
+    @property
+    def id(self) -> str:
+        """The session's identifier."""
+        return self.live.id
+
+    def subscribe(self) -> Subscription:
+        """Return a raw reader of everything published from now on."""
+        return self.live.stream.subscribe()
+
+    async def history(self) -> Sequence[Envelope]:
+        """Return every recorded event up to now."""
+        store, session = self._workspace.store, self.live.id
+        await self.live.flush()
+        return await asyncio.to_thread(lambda: list(store.events(session)))
+
+    async def send(self, intent: Intent) -> None:
+        """Hand over what the person wants."""
+        await self.live.send(intent)
+
+
+class WorkspaceBackend:
+    """One project's workspace for one TUI."""
+
+    def __init__(self, start: Path, options: StartOptions) -> None:
+        self._start = start
+        self._options = options
+        self._workspace: Workspace | None = None
+        self._session: OpenSession | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """The open workspace. Raises ``HarnessError`` before :meth:`open` and after :meth:`close`."""
+        if self._workspace is None:
+            raise HarnessError("the project is not open")
+        return self._workspace
+
+    async def open(self) -> Info:
+        """Read configuration and trust, build the parts, start the servers that may be started."""
+        flags = Flags(model=self._options.model, agent=self._options.agent, mode=self._options.mode)
+        options = OpenOptions(flags=flags, policy="person", headless=False)
+        self._workspace = workspace = await Workspace.open(self._start, options)
+        problems = tuple(
+            ProblemRow(problem.level, problem.where, problem.message, problem.mend)
+            for problem in workspace.loaded.problems
+        )
+        return Info(str(workspace.project.root), __version__, self._trust(), problems)
+
+    def _trust(self) -> TrustState:
+        trust = self.workspace.loaded.trust
+        rows = tuple(TrustRow(item.change, item.what or "text only", item.path) for item in trust.files)
+        return TrustState(trust.trusted, trust.ask, rows)
+
+    # --- sessions ------------------------------------------------------------------------------------
+
+    async def start_session(self) -> OpenSession:
+        """Return the session that the command line asked for."""
+        workspace = self.workspace
+        if await workspace.choose_model() is None:
+            workspace.use_model(OFFLINE)
+        if self._options.session is not None:
+            return await self._take(await workspace.resume(self._options.session))
+        if self._options.continue_latest:
+            return await self._take(await workspace.resume(await workspace.latest()))
+        return await self._take(await workspace.new_session())
+
+    async def new_session(self) -> OpenSession:
+        """Close the present session and open a new one."""
+        return await self._take(await self.workspace.new_session())
+
+    async def resume(self, session: str) -> OpenSession:
+        """Close the present session and open a recorded one."""
+        if self._session is not None and self._session.id == session:
+            return self._session
+        return await self._take(await self.workspace.resume(session))
+
+    async def _take(self, live: LiveSession) -> OpenSession:
+        if self._session is not None:
+            await self.workspace.close_session(self._session.live)
+        self._session = OpenSession(self.workspace, live)
+        await self.workspace.start_session(live)
+        return self._session
+
+    async def sessions(self) -> Sequence[SessionInfo]:
+        """Return this project's sessions, latest first."""
+        workspace = self.workspace
+        return await asyncio.to_thread(workspace.store.list, workspace.project.root)
+
+    # --- what there is -------------------------------------------------------------------------------
+
+    async def commands(self) -> Sequence[CommandRow]:
+        """Return all commands, in the order of their names."""
+        library = self.workspace.library
+
+        def rows() -> list[CommandRow]:
+            library.refresh()
+            return [
+                CommandRow(
+                    command.name,
+                    command.description,
+                    command.argument_hint,
+                    command.source,
+                    command.trusted,
+                    command.hidden,
+                )
+                for command in library.commands()
+            ]
+
+        return sorted(await asyncio.to_thread(rows), key=lambda row: row.name)
+
+    async def skills(self) -> Sequence[SkillRow]:
+        """Return all skills, those that cannot be used as well."""
+        library = self.workspace.library
+
+        def rows() -> list[SkillRow]:
+            library.refresh()
+            return [
+                SkillRow(
+                    skill.name,
+                    skill.slug,
+                    skill.description,
+                    skill.argument_hint,
+                    skill.source,
+                    str(skill.path),
+                    skill.trusted,
+                    skill.hidden_reason,
+                )
+                for skill in library.skills()
+            ]
+
+        return await asyncio.to_thread(rows)
+
+    async def skill_text(self, path: str) -> str:
+        """Return a skill's file for the preview."""
+        data = await asyncio.to_thread(read_regular, Path(path), max_bytes=4 * TEMPLATE_BYTES)
+        return data.decode("utf-8", "replace")
+
+    async def models(self) -> Sequence[ModelRow]:
+        """Return the models that are known."""
+        infos = await asyncio.to_thread(self.workspace.models.list)
+        return [ModelRow(info.name, info.context, info.available, info.why) for info in infos]
+
+    async def agents(self) -> Sequence[AgentRow]:
+        """Return the agents that a person can talk to."""
+        agents = self.workspace.loaded.settings.agents.values()
+        return [AgentRow(agent.name, agent.description) for agent in agents if agent.mode != "subagent"]
+
+    async def tools(self) -> Sequence[str]:
+        """Return the names of the tools known now."""
+        return sorted(self.workspace.parts.tools())
+
+    async def processes(self) -> Sequence[ProcessInfo]:
+        """Return the child processes that run now."""
+        return await asyncio.to_thread(self.workspace.children.list)
+
+    # --- what a person decides -----------------------------------------------------------------------
+
+    async def grant_trust(self) -> TrustState:
+        """Trust the folder as it is now, and start what waited for that."""
+        workspace = self.workspace
+        await asyncio.to_thread(workspace.trust.grant, workspace.project)
+        await workspace.reload()
+        return self._trust()
+
+    async def dismiss_trust(self) -> None:
+        """Do not ask again until the content changes."""
+        workspace = self.workspace
+        await asyncio.to_thread(workspace.trust.dismiss, workspace.project)
+
+    async def restart_server(self, kind: Literal["mcp", "lsp"], name: str) -> None:
+        """Stop and start one server."""
+        pool = self.workspace.mcp if kind == "mcp" else self.workspace.lsp
+        await pool.restart(name)
+
+    async def close(self) -> None:
+        """End runs, servers and children."""
+        if self._workspace is not None:
+            await self._workspace.close()
+
+
+def create_backend(start: Path, options: StartOptions) -> WorkspaceBackend:
+    """Return the backend of the project of ``start``; nothing is read before it is opened."""
+    return WorkspaceBackend(start, options)

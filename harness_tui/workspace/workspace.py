@@ -1,0 +1,324 @@
+"""One project, open: configuration, trust, gate, processes, servers, sessions.
+
+:meth:`Workspace.open` reads and builds, in threads where it takes long; nothing of an untrusted folder starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness_tui.agent.history import History
+from harness_tui.agent.live import LiveSession, Unrecorded
+from harness_tui.agent.parts import AgentParts, AskPolicy
+from harness_tui.children.registry import ChildRegistry
+from harness_tui.config.bundled import bundled
+from harness_tui.config.loader import Flags, Loaded, load
+from harness_tui.config.places import Places
+from harness_tui.config.project import Project, find_project
+from harness_tui.config.trust import TrustStore
+from harness_tui.core.clock import SystemClock
+from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.events import Notice
+from harness_tui.core.ids import new_id
+from harness_tui.core.paths import make_private_folder
+from harness_tui.library.library import Library
+from harness_tui.lsp.pool import LspPool
+from harness_tui.mcp.pool import McpPool
+from harness_tui.models.registry import ModelRegistry
+from harness_tui.permissions.approvals import Approvals
+from harness_tui.permissions.gate import Gate
+from harness_tui.sessions.audit import AuditLog
+from harness_tui.sessions.recorder import Recorder
+from harness_tui.sessions.store import SessionStore
+from harness_tui.tools.toolset import BuiltinTools
+from harness_tui.workspace.surroundings import Surroundings
+
+_FILE_TOOLS = ("read", "write", "edit", "list", "glob", "grep", "diagnostics", "lsp")
+_OTHER_TOOLS = ("bash", "bash_output", "bash_kill", "webfetch", "todo", "question", "task", "skill")
+RESERVED_TOOLS = frozenset({*_FILE_TOOLS, *_OTHER_TOOLS})
+"""Names of built-in tools, those of later versions as well: a server's tool keeps its name when they come."""
+
+SERVER_WAIT_S = {True: 10.0, False: 3.0}
+"""How long the first request waits for servers that are starting: headless, else."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOptions:
+    """How to open a workspace.
+
+    ``headless`` waits longer for servers and for a cold language server. ``policy`` is who is asked.
+    ``start_servers`` starts MCP servers that have no cached manifest; without it nothing starts by itself.
+    """
+
+    flags: Flags = field(default_factory=Flags)
+    policy: AskPolicy = "refuse"
+    headless: bool = True
+    start_servers: bool = True
+    step_limit: int | None = None
+    single_run: bool = False
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read from files, before anything starts."""
+
+    loaded: Loaded
+    library: Library
+    gate: Gate
+    models: ModelRegistry
+
+
+class Workspace:
+    """One open project. Use :meth:`open`, and :meth:`close` at the end, whatever happened."""
+
+    def __init__(self, project: Project, places: Places, options: OpenOptions) -> None:
+        self.project = project
+        self.places = places
+        self.options = options
+        self.surroundings = Surroundings()
+        self.trust = TrustStore(places)
+        self.clock = SystemClock()
+        self.children = ChildRegistry(places.ledger)
+        self.store = SessionStore(places.database)
+        self.audit = AuditLog(places.state / "audit.jsonl")
+        self.loaded: Loaded
+        self.library: Library
+        self.gate: Gate
+        self.models: ModelRegistry
+        self.mcp: McpPool
+        self.lsp: LspPool
+        self._builtin: BuiltinTools
+        self._parts: AgentParts
+        self._sessions: dict[str, LiveSession] = {}
+        self._model: str | None = None
+        self._closed = False
+
+    # --- opening -------------------------------------------------------------------------------------
+
+    @classmethod
+    async def open(cls, start: Path, options: OpenOptions | None = None) -> Workspace:
+        """Open the project of ``start``. Raises ``UsageError`` for what was asked for and cannot be had."""
+        options = options or OpenOptions()
+        places = Places.from_environment(options.environ)
+        project = await asyncio.to_thread(find_project, start)
+        workspace = cls(project, places, options)
+        try:
+            await workspace._build()
+        except BaseException:
+            await workspace.children.close()
+            raise
+        return workspace
+
+    async def _build(self) -> None:
+        read = await asyncio.to_thread(self._read)
+        self.loaded, self.library, self.gate, self.models = read.loaded, read.library, read.gate, read.models
+        settings = read.loaded.settings
+        self.mcp = McpPool(
+            settings.mcp,
+            spawner=self.children,
+            sink=self.surroundings,
+            audit=self.audit,
+            cache_dir=self.places.manifests,
+            root=self.project.root,
+            reserved=RESERVED_TOOLS,
+        )
+        self.lsp = LspPool(
+            self.project.root,
+            settings.lsp,
+            spawner=self.children,
+            sink=self.surroundings,
+            trusted=self.trusted,
+            cold_wait=self._cold_wait(),
+            environ=self.options.environ,
+            clock=self.clock,
+        )
+        builtin = self._builtin = BuiltinTools(self.children, self.lsp if settings.lsp.diagnostics_on_edit else None)
+        self._parts = AgentParts(
+            project=self.project,
+            places=self.places,
+            settings=settings,
+            gate=self.gate,
+            models=self.models,
+            library=self.library,
+            sources=(builtin, self.lsp, self.library, self.mcp),
+            prompts=self.mcp,
+            spawner=self.children,
+            store=self.store,
+            audit=self.audit,
+            clock=self.clock,
+            wait_for_servers=self.wait_for_servers,
+            trusted=self.trusted,
+            step_limit=self.options.step_limit,
+        )
+        for problem in read.loaded.problems:
+            self.surroundings.emit(problem.to_notice())
+        for diagnostic in self.library.problems():
+            self.surroundings.emit(diagnostic.to_notice())
+        if self.options.start_servers:
+            self.mcp.start()
+        else:
+            await self.mcp.load()
+
+    def _read(self) -> _Read:
+        make_private_folder(self.places.data)
+        make_private_folder(self.places.state)
+        loaded = load(self.project, self.places, self.options.flags, self.options.environ, self.trust)
+        settings = loaded.settings
+        home = Path(self.options.environ.get("HOME") or Path.home())
+        approvals = Approvals(self.places, self.project.root)
+        gate = Gate(settings.rules, approvals, root=self.project.root, cwd=self.project.start, home=home)
+        library = Library(
+            self.project,
+            self.places,
+            trusted=loaded.trust.usable,
+            environ=self.options.environ,
+            bundled_commands=bundled("commands"),
+            bundled_skills=bundled("skills"),
+        )
+        library.refresh()
+        models = ModelRegistry(settings, project_start=self.project.start, environ=self.options.environ)
+        return _Read(loaded, library, gate, models)
+
+    def _cold_wait(self) -> float:
+        configured = self.loaded.settings.lsp.cold_wait_ms
+        if configured is not None:
+            return configured / 1000
+        return 10.0 if self.options.headless else 1.5
+
+    @property
+    def trusted(self) -> bool:
+        """Whether what the folder brings along may be used."""
+        return self.loaded.trust.usable
+
+    @property
+    def parts(self) -> AgentParts:
+        """What sessions work with."""
+        return self._parts
+
+    def use_parts(self, parts: AgentParts) -> None:
+        """Give the sessions that are opened from now on, and those that are open, other parts."""
+        self._parts = parts
+        for session in self._sessions.values():
+            session.use_parts(parts)
+
+    async def wait_for_servers(self) -> None:
+        """Wait until no MCP server is starting, at most ten seconds headless and three else."""
+        await self.mcp.wait_started(SERVER_WAIT_S[self.options.headless])
+
+    async def reload(self) -> None:
+        """Read everything again, after trust or configuration changed; open sessions go on with the new parts."""
+        await asyncio.gather(self.mcp.close(), self.lsp.close(), self._builtin.close())
+        self.surroundings.forget_servers()
+        await self._build()
+        self.use_parts(self._parts)
+
+    async def start_servers(self) -> None:
+        """Start every enabled MCP server and wait until each is ready or has failed."""
+        self.mcp.start(eager=True)
+        longest = max((server.timeout.start for server in self.loaded.settings.mcp.values()), default=0.0)
+        await self.mcp.wait_started(longest + 5.0)
+
+    async def choose_model(self) -> str | None:
+        """Return the configured model, else the one that keys or local servers offer, told by a notice; or ``None``."""
+        if self._model is None:
+            self._model = self.options.flags.model or self.loaded.settings.model
+        if self._model is None:
+            choice = await self.models.default()
+            if choice is not None:
+                self._model = choice.model.name
+                self.surroundings.emit(Notice("info", "models", choice.notice))
+        return self._model
+
+    def use_model(self, name: str) -> None:
+        """Take ``name`` as the model of the sessions that are opened from now on."""
+        self._model = name
+
+    # --- sessions ------------------------------------------------------------------------------------
+
+    async def new_session(self, *, session_id: str | None = None) -> LiveSession:
+        """Create a session. Subscribe to its stream, then call ``start`` through :meth:`start_session`."""
+        info = await asyncio.to_thread(self.store.create, self.project.root, session_id=session_id)
+        return self._live(info.session, None, None, 0)
+
+    async def unrecorded_session(self) -> LiveSession:
+        """Return a session that leaves no record, for calls by hand."""
+        return self._live(new_id("hand"), None, None, 0, recorded=False)
+
+    async def resume(self, session: str) -> LiveSession:
+        """Open a recorded session again, repaired. Raises ``HarnessError`` when it is open elsewhere."""
+        info = await asyncio.to_thread(self.store.info, session)
+        if not await asyncio.to_thread(self.store.lock, info.session):
+            raise HarnessError(
+                "this session is open in another program", where=info.session, mend="close it there, or fork it"
+            )
+
+        def load_history() -> tuple[History, int]:
+            self.store.repair(info.session)
+            stored = self.store.messages(info.session)
+            return History(item.message for item in stored), self.store.last_seq(info.session)
+
+        history, last_seq = await asyncio.to_thread(load_history)
+        return self._live(info.session, info.title, history, last_seq)
+
+    async def latest(self) -> str:
+        """Return the id of the latest session of this project. Raises ``UsageError`` when there is none."""
+        info = await asyncio.to_thread(self.store.latest, self.project.root)
+        if info is None:
+            raise UsageError("there is no session to continue in this project", mend="leave --continue out")
+        return info.session
+
+    def _live(
+        self, session: str, title: str | None, history: History | None, last_seq: int, *, recorded: bool = True
+    ) -> LiveSession:
+        live = LiveSession(
+            self._parts,
+            session,
+            recorder=Recorder(self.store, session) if recorded else Unrecorded(),
+            policy=self.options.policy,
+            agent=self.options.flags.agent,
+            model=self._model or self.options.flags.model or self.loaded.settings.model,
+            mode=self.options.flags.mode,
+            title=title,
+            history=history,
+            last_seq=last_seq,
+            single_run=self.options.single_run,
+        )
+        self._sessions[session] = live
+        return live
+
+    async def start_session(self, live: LiveSession) -> None:
+        """Announce ``live``, then tell it what it has to know of the surroundings."""
+        await live.start()
+        self.surroundings.join(live.id, live.publish)
+
+    async def close_session(self, live: LiveSession) -> None:
+        """End a session's run and close its record."""
+        self.surroundings.leave(live.id)
+        self._sessions.pop(live.id, None)
+        await live.close()
+        self._builtin.forget(live.id)
+        if live.recorded:
+            await asyncio.to_thread(self.store.unlock, live.id)
+
+    async def close(self) -> None:
+        """End runs, servers and children, in this order; returns when nothing is left. May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            for live in tuple(self._sessions.values()):
+                await self.close_session(live)
+            if hasattr(self, "mcp"):
+                await asyncio.gather(self.mcp.close(), self.lsp.close(), self._builtin.close(), self.models.close())
+        finally:
+            await self.children.close()
+            await asyncio.to_thread(self.store.close)
+
+    def notice(self, notice: Notice) -> None:
+        """Tell every open session something."""
+        self.surroundings.emit(notice)

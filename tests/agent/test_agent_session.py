@@ -1,0 +1,215 @@
+"""A live session: intents, queue and steering, cancel, refusals by a person, calls by hand, resume."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fakes.fake_tool import FakeTool
+
+from harness_tui.core.events import (
+    MessageAdded,
+    Notice,
+    PermissionRequested,
+    PermissionResolved,
+    QueueChanged,
+    RunFinished,
+    RunStarted,
+    SessionChanged,
+    SessionStarted,
+    TextFinished,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+)
+from harness_tui.core.intents import Answer, CallTool, Cancel, SetSession, Shell, Submit
+from harness_tui.core.seams import Check, ToolContext, ToolResult
+
+
+def calls(*names: str) -> dict[str, Any]:
+    return {"tools": [{"name": name, "arguments": {}} for name in names]}
+
+
+async def hang(context: ToolContext) -> ToolResult:
+    context.emit(ToolProgress(context.call, output_delta="so far"))
+    await asyncio.sleep(60)
+    return ToolResult("never")
+
+
+async def test_the_first_event_is_session_started_with_number_one(stage: Any) -> None:
+    play = await stage({"turns": []})
+    await play.next(SessionChanged)
+    assert (play.seen[0].seq, type(play.seen[0].event)) == (1, SessionStarted)
+    assert [envelope.seq for envelope in play.seen] == list(range(1, len(play.seen) + 1))
+
+
+async def test_a_message_during_a_run_is_refused_with_a_notice_unless_it_queues(stage: Any) -> None:
+    play = await stage({"turns": [calls("work"), {"text": "one"}, {"text": "two"}]}, FakeTool("work"))
+    await play.send(Submit("first"))
+    await play.send(Submit("second"))
+    await play.send(Submit("third", when="queue"))
+    ends = [await play.next(RunFinished), await play.next(RunFinished)]
+    assert [end.reason for end in ends] == ["completed", "completed"]
+    assert [event.message.text for event in play.of(RunStarted)] == ["first", "third"]
+    assert any("a run goes on" in event.text for event in play.of(Notice))
+    assert [[item.text for item in event.items] for event in play.of(QueueChanged)] == [["third"], []]
+
+
+async def test_a_steering_message_enters_at_the_next_step(stage: Any) -> None:
+    play = await stage({"turns": [calls("work"), {"text": "done"}]}, FakeTool("work"))
+    await play.send(Submit("first"))
+    await play.send(Submit("rather this", when="steer"))
+    assert (await play.next(RunFinished)).reason == "completed"
+    texts = [message["text"] for message in play.requests()[-1]["messages"] if message["role"] == "user"]
+    assert texts == ["first", "rather this"]
+    assert [event.origin for event in play.of(MessageAdded)] == ["prompt", "steer"]
+
+
+async def test_cancel_ends_the_run_with_a_result_for_each_call_and_keeps_the_output_so_far(stage: Any) -> None:
+    play = await stage(
+        {"turns": [calls("slow", "after"), {"text": "never"}]}, FakeTool("slow", act=hang), FakeTool("after")
+    )
+    await play.send(Submit("go"))
+    await play.next(ToolProgress)
+    await play.send(Cancel())
+    assert (await play.next(RunFinished)).reason == "cancelled"
+    slow, after = play.of(ToolFinished)
+    assert slow.output.startswith("Cancelled by the person")
+    assert "so far" in slow.output
+    assert after.output == "Cancelled by the person before it ran."
+    assert [event.call for event in play.of(ToolStarted)] == ["c1", "c2"]
+
+
+async def test_cancel_while_a_person_is_asked_leaves_one_result(stage: Any) -> None:
+    tool = FakeTool("work", checks=(Check("bash", "make"),))
+    play = await stage({"turns": [calls("work"), {"text": "never"}]}, tool, policy="person")
+    await play.send(Submit("go"))
+    asked = await play.next(PermissionRequested)
+    await play.send(Cancel())
+    assert (await play.next(RunFinished)).reason == "cancelled"
+    assert len(play.of(ToolFinished)) == 1
+    assert tool.ran == []
+    await play.send(Answer(asked.request, "allow"))
+    assert "nothing waits" in (await play.next(Notice)).text
+
+
+async def test_a_persons_no_without_a_note_ends_the_run(stage: Any) -> None:
+    tool, other = FakeTool("work", checks=(Check("bash", "make"),)), FakeTool("other")
+    play = await stage({"turns": [calls("work", "other"), {"text": "never"}]}, tool, other, policy="person")
+    await play.send(Submit("go"))
+    asked = await play.next(PermissionRequested)
+    await play.send(Answer(asked.request, "deny"))
+    assert (await play.next(RunFinished)).reason == "refused"
+    assert len(play.of(ToolFinished)) == 2
+    assert other.ran == []
+    assert len(play.requests()) == 1
+
+
+async def test_a_persons_no_with_a_note_is_told_to_the_model(stage: Any) -> None:
+    tool = FakeTool("work", checks=(Check("bash", "make"),))
+    play = await stage({"turns": [calls("work"), {"text": "ok"}]}, tool, policy="person")
+    await play.send(Submit("go"))
+    asked = await play.next(PermissionRequested)
+    await play.send(Answer(asked.request, "deny", note="use ninja"))
+    assert (await play.next(RunFinished)).reason == "completed"
+    assert "use ninja" in play.requests()[1]["messages"][-1]["text"]
+
+
+async def test_an_approval_for_the_session_is_not_asked_again(stage: Any) -> None:
+    tool = FakeTool("time_now", checks=(Check("mcp", "time_now"),))
+    turns = [calls("time_now"), calls("time_now"), {"text": "ok"}]
+    play = await stage({"turns": turns}, tool, policy="person")
+    await play.send(Submit("go"))
+    asked = await play.next(PermissionRequested)
+    assert "session" in [offer.scope for offer in asked.offers]
+    await play.send(Answer(asked.request, "allow", scope="session"))
+    assert (await play.next(RunFinished)).reason == "completed"
+    assert len(tool.ran) == 2
+    assert len(play.of(PermissionRequested)) == 1
+    assert [event.scope for event in play.of(PermissionResolved)] == ["session", "session"]
+
+
+async def test_a_scripted_answer_is_taken_before_the_policy(stage: Any) -> None:
+    tool = FakeTool("work", checks=(Check("bash", "make all"),))
+    script = {
+        "turns": [calls("work"), {"text": "ok"}],
+        "answers": [{"kind": "permission", "match": "make *", "action": "allow"}],
+    }
+    play = await stage(script, tool, policy="refuse")
+    assert (await play.say("go")).reason == "completed"
+    assert len(tool.ran) == 1
+    (resolved,) = play.of(PermissionResolved)
+    assert (resolved.decision, resolved.scope) == ("allow", "once")
+
+
+async def test_a_call_by_hand_goes_through_the_gate_and_asks_no_model(stage: Any) -> None:
+    play = await stage({"turns": [{"text": "later"}]})
+    (play.project / "notes.txt").write_text("alpha\n")
+    await play.send(CallTool("read", {"path": "notes.txt"}))
+    assert (await play.next(RunFinished)).reason == "completed"
+    (finished,) = play.of(ToolFinished)
+    assert "alpha" in finished.output
+    assert play.requests() == []
+    assert (await play.say("hi")).reason == "completed"
+    assert [message["role"] for message in play.requests()[0]["messages"]] == ["user"]
+
+
+async def test_a_refused_call_by_hand_ends_failed_with_the_reason(stage: Any) -> None:
+    play = await stage({"turns": []})
+    await play.send(CallTool("bash", {"command": "echo hi"}))
+    end = await play.next(RunFinished)
+    assert end.reason == "failed"
+    assert "Not permitted" in end.error.message
+
+
+async def test_the_output_of_a_shell_command_is_told_to_the_model(stage: Any) -> None:
+    play = await stage({"turns": [{"text": "I see."}]})
+    await play.send(Shell("echo from the shell"))
+    assert (await play.next(RunFinished)).reason == "completed"
+    assert (await play.say("what did it say?")).reason == "completed"
+    first = play.requests()[0]["messages"][0]
+    assert "$ echo from the shell" in first["text"]
+    assert "\nfrom the shell" in first["text"]
+
+
+async def test_a_changed_model_that_does_not_exist_is_refused_with_a_notice(stage: Any) -> None:
+    play = await stage({"turns": []})
+    await play.send(SetSession(model="nobody/nothing"))
+    assert "nobody/nothing" in (await play.next(Notice)).text
+
+
+async def test_an_intent_that_does_not_fit_is_answered_by_a_notice(stage: Any) -> None:
+    play = await stage({"turns": []})
+    await play.live.send_json({"intent": "submit", "text": 7})
+    assert "text" in (await play.next(Notice)).text
+    await play.live.send_json(["nonsense"])
+    assert "object" in (await play.next(Notice)).text
+
+
+async def test_an_unknown_command_starts_no_run(stage: Any) -> None:
+    play = await stage({"turns": [{"text": "never"}]})
+    end = await play.say("/no-such-command x")
+    assert end.reason == "refused"
+    assert play.of(RunStarted) == []
+    assert play.requests() == []
+
+
+async def test_a_double_slash_is_a_message_that_begins_with_one(stage: Any) -> None:
+    play = await stage({"turns": [{"text": "ok"}]})
+    assert (await play.say("//not a command")).reason == "completed"
+    assert play.requests()[0]["messages"][0]["text"] == "/not a command"
+
+
+async def test_a_resumed_session_goes_on_with_its_numbers_and_its_messages(stage: Any) -> None:
+    first = await stage({"turns": [{"text": "the first answer"}]})
+    assert (await first.say("the first question")).reason == "completed"
+    last = first.live.stream.last_seq
+    await first.workspace.close()
+    (first.project / "requests.jsonl").unlink()
+    second = await stage({"turns": [{"text": "the second answer"}]}, session=first.live.id)
+    assert (await second.say("the second question")).reason == "completed"
+    assert second.seen[0].seq == last + 1
+    assert second.of(SessionStarted) == []
+    texts = [message["text"] for message in second.requests()[0]["messages"]]
+    assert texts == ["the first question", "the first answer", "the second question"]
+    assert [event.text for event in second.of(TextFinished)] == ["the second answer"]
