@@ -48,7 +48,7 @@ class ReplayModel:
         self._requests = 0
         self._played: dict[str | None, int] = {}
         self._internal = 0
-        self._numbers: dict[str | None, int] = {}
+        self._numbers: dict[str, int] = {}
         self._answers = list(script.answers)
 
     @classmethod
@@ -113,8 +113,12 @@ class ReplayModel:
         return _at(turns, index) or Turn(text=END)
 
     def _calls(self, turn: Turn, messages: Sequence[Message], settings: ModelSettings) -> list[ToolCall]:
-        """Give ids to the turn's calls: ``c{n}``, n counted through the session, also after a resume."""
-        number = max(self._numbers.get(settings.session, 0), highest_call(messages))
+        """Give ids to the turn's calls: ``c{n}``, n counted through the session, also after a resume.
+
+        What was counted in this process is remembered where the session is named: a compaction takes calls away.
+        """
+        counted = self._numbers.get(settings.session, 0) if settings.session is not None else 0
+        number = max(counted, highest_call(messages))
         given = {call.call for call in turn.calls if call.call is not None}
         calls: list[ToolCall] = []
         for call in turn.calls:
@@ -123,7 +127,8 @@ class ReplayModel:
                 number += 1
                 name = f"c{number}" if f"c{number}" not in given else None
             calls.append(ToolCall(name, call.tool, call.arguments, call.raw))
-        self._numbers[settings.session] = number
+        if settings.session is not None:
+            self._numbers[settings.session] = number
         return calls
 
     def _log_line(

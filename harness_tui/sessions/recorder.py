@@ -7,6 +7,7 @@ at once for :meth:`Recorder.commit`, which the agent awaits before the first too
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -90,7 +91,8 @@ class Recorder:
 
     def _arm(self) -> None:
         if self._timer is None and not self._closed:
-            self._timer = asyncio.get_running_loop().call_later(self._interval, self._flush)
+            with contextlib.suppress(RuntimeError):  # without a running loop the next commit writes
+                self._timer = asyncio.get_running_loop().call_later(self._interval, self._flush)
 
     def _disarm(self) -> None:
         if self._timer is not None:

@@ -84,11 +84,18 @@ class SessionStore:
     # --- the index ---------------------------------------------------------------------------------
 
     def create(
-        self, root: Path, *, title: str | None = None, parent: Parent | None = None, session_id: str | None = None
+        self,
+        root: Path,
+        *,
+        title: str | None = None,
+        parent: Parent | None = None,
+        session_id: str | None = None,
+        lock: bool = False,
     ) -> SessionInfo:
-        """Add a session of the project ``root``. Raises ``HarnessError`` when ``session_id`` is taken or no valid name.
+        """Add a session of the project ``root``, with ``lock`` opened for this process at once.
 
-        No event is written: ``session_started`` comes through the stream and is its number 1.
+        No event is written: ``session_started`` comes through the stream and is its number 1. Raises ``HarnessError``
+        when ``session_id`` is taken or no valid name.
         """
         session = session_id or new_id("ses")
         _check_id(session)
@@ -107,6 +114,10 @@ class SessionStore:
                     dumps(encode(parent)) if parent else None,
                 ),
             )
+            if lock:
+                locks.take(connection, session)
+        if lock:
+            self._hold(session)
         return self.info(session)
 
     def info(self, session: str) -> SessionInfo:
@@ -291,8 +302,7 @@ class SessionStore:
             tables.last_seq(connection, session)
             taken = locks.take(connection, session)
         if taken:
-            with self._held_guard:
-                self._held.add(session)
+            self._hold(session)
         return taken
 
     def unlock(self, session: str) -> None:
@@ -315,6 +325,10 @@ class SessionStore:
             self.unlock(session)
 
     # --- parts -------------------------------------------------------------------------------------
+
+    def _hold(self, session: str) -> None:
+        with self._held_guard:
+            self._held.add(session)
 
     def _envelope(self, session: str, seq: int, event: Event, run: str | None) -> Envelope:
         return Envelope(seq, rfc3339(self._clock.now()), session, event, run)

@@ -124,6 +124,14 @@ async def test_calls_without_an_id_are_counted_through_the_session(tmp_path: Pat
     assert await calls_of(model, settings=other) == ["c1"]
 
 
+async def test_without_a_session_calls_are_counted_from_what_is_sent(tmp_path: Path) -> None:
+    model = load(tmp_path, "turns: [{tools: [{name: a}]}, {tools: [{name: b}]}]")
+    unnamed = ModelSettings(system="", agent="build")
+    assert await calls_of(model, settings=unnamed) == ["c1"]
+    sent = AssistantMessage(calls=(ToolCall("c1", "a", {}),))
+    assert await calls_of(model, UserMessage("hi"), sent, settings=unnamed) == ["c2"]
+
+
 async def test_malformed_arguments_reach_the_agent_raw(tmp_path: Path) -> None:
     model = load(tmp_path, """turns: [{tools: [{name: edit, raw: '{"bad'}]}]""")
     assert (await ask(model))[0] == CallChunk(ToolCall("c1", "edit", {}, '{"bad'))

@@ -113,6 +113,16 @@ def test_a_lock_is_held_once_and_given_back(store: SessionStore, database: Path)
     assert store.lock(session)
 
 
+def test_a_session_can_be_opened_as_it_is_created_and_closes_with_its_store(database: Path) -> None:
+    store, other = SessionStore(database), SessionStore(database)
+    session = store.create(Path("/p"), lock=True)
+    assert session.live
+    assert not other.lock(session.session)
+    store.close()
+    assert other.lock(session.session)
+    other.close()
+
+
 def test_a_finished_process_is_not_alive() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)

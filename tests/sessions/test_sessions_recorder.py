@@ -126,6 +126,14 @@ async def test_a_failure_in_the_background_is_raised_by_the_next_commit() -> Non
         await recorder.close()
 
 
+def test_events_before_the_loop_runs_are_written_by_the_first_commit() -> None:
+    store = FakeAppends()
+    stream, recorder = attached(store)
+    stream.publish(TextFinished("early"))
+    asyncio.run(recorder.commit())
+    assert [envelope.seq for envelope in store.written] == [1]
+
+
 async def test_a_recorded_stream_reads_back_merged_from_the_real_store(store: SessionStore) -> None:
     session = store.create(Path("/p")).session
     stream = EventStream(session)
