@@ -98,8 +98,8 @@ class BashTool(BuiltinTool):
     name = "bash"
     description = (
         "Run a command with bash in the working folder. There is no input and no terminal; standard error is merged "
-        "into the output. Processes that are left in the background are ended with the command. For files use read, edit, "
-        "write, list, glob and grep."
+        "into the output. Processes that are left in the background are ended with the command. For files use read, "
+        "edit, write, list, glob and grep."
     )
     properties = {  # noqa: RUF012
         "command": {"type": "string", "description": "The command"},

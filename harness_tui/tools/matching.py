@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from harness_tui.core.errors import ToolError
@@ -123,7 +124,9 @@ def _indent_mapping(wanted: list[str], actual: list[str]) -> dict[str, str] | No
     for mine, theirs in zip(wanted, actual, strict=True):
         if mine.strip() and mapping.setdefault(_indent(mine), _indent(theirs)) != _indent(theirs):
             return None
-    return mapping
+    levels = [len(theirs) for _, theirs in sorted(mapping.items(), key=lambda pair: len(pair[0]))]
+    # Two levels of old that are one in the file, or the other way round, would be another structure.
+    return mapping if all(upper < lower for upper, lower in pairwise(levels)) else None
 
 
 def _indent(line: str) -> str:

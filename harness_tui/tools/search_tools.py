@@ -17,7 +17,7 @@ from harness_tui.tools.builtin import BuiltinTool, title_of
 from harness_tui.tools.globs import matches_glob
 from harness_tui.tools.outputs import limited_result
 from harness_tui.tools.ripgrep import SEARCH, run_ripgrep
-from harness_tui.tools.targets import Target, check_unmoved, find_target, shown
+from harness_tui.tools.targets import Target, check_unmoved, find_target, shown_all
 
 _FILES: Final = 200_000
 _SHOWN_FILES: Final = 1_000
@@ -77,7 +77,7 @@ class GlobTool(BuiltinTool):
             max_records=_FILES,
         )
         names = await asyncio.to_thread(_matching, output.records, pattern)
-        lines = [shown(target.path / name, context) for name in names[:_SHOWN_FILES]]
+        lines = await asyncio.to_thread(shown_all, (target.path / name for name in names[:_SHOWN_FILES]), context)
         notes: list[str] = []
         if len(names) > _SHOWN_FILES:
             notes.append(f"[{len(names)} files fit, {_SHOWN_FILES} are shown: use a narrower pattern]")
@@ -164,9 +164,8 @@ class GrepTool(BuiltinTool):
         self, found: list[_Match], secret: set[str], more: str | None, errors: str, target: Target, context: ToolContext
     ) -> ToolResult:
         folder = target.path if target.path.is_dir() else target.path.parent
-        names: dict[str, str] = {}
-        for match in found:
-            names.setdefault(match.path, shown(folder / match.path, context))
+        paths = list(dict.fromkeys(match.path for match in found))
+        names = dict(zip(paths, shown_all((folder / path for path in paths), context), strict=True))
         lines = [f"{names[match.path]}:{match.line}: {match.text}" for match in found[:_SHOWN_MATCHES]]
         notes: list[str] = []
         if not found:

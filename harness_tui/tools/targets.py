@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -44,6 +45,7 @@ def check_unmoved(tool: str, target: Target, context: ToolContext) -> None:
         raise StalePreviewError("the path leads to another place now", where=target.name, mend="prepare the call again")
 
 
-def shown(path: Path, context: ToolContext) -> str:
-    """Return ``path`` as a file tool takes it back: relative to the start folder, or absolute."""
-    return name_in(path, context.cwd.resolve())
+def shown_all(paths: Iterable[Path], context: ToolContext) -> list[str]:
+    """Return resolved ``paths`` as a file tool takes them back: relative to the start folder, or absolute."""
+    cwd = context.cwd.resolve()
+    return [name_in(path, cwd) for path in paths]
