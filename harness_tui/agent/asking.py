@@ -117,9 +117,9 @@ class Asker:
         self._publish(requested, run)
         scripted = self._script.take_answer("permission", requested.patterns[0]) if self._script else None
         if scripted is not None:
-            return self._resolve(call, requested, _answer_of(request, scripted), run)
+            return await self._resolve(call, requested, _answer_of(request, scripted), run)
         if self._policy == "person":
-            return self._resolve(call, requested, await self._wait(request), run)
+            return await self._resolve(call, requested, await self._wait(request), run)
         allowed = self._policy == "allow" and not any(check.permission in NEVER_BY_POLICY for check in asked)
         return self._by_policy(call, requested, allowed, run)
 
@@ -145,7 +145,7 @@ class Asker:
         )
         return Outcome(allowed, note=note)
 
-    def _resolve(
+    async def _resolve(
         self, call: GateCall, requested: PermissionRequested, answer: Answer | None, run: str | None
     ) -> Outcome:
         if answer is None:
@@ -157,7 +157,7 @@ class Asker:
             allowed, note = False, f"not allowed: {', '.join(left_out)}"
         scope: Scope = "once"
         if allowed and (answer.offer is not None or answer.scope not in (None, "once")):
-            scope = self._store(call, requested, answer, run)
+            scope = await self._store(call, requested, answer, run)
         self._publish(
             PermissionResolved(
                 call=call.call,
@@ -170,7 +170,7 @@ class Asker:
         )
         return Outcome(allowed, by_person=True, note=note)
 
-    def _store(self, call: GateCall, requested: PermissionRequested, answer: Answer, run: str | None) -> Scope:
+    async def _store(self, call: GateCall, requested: PermissionRequested, answer: Answer, run: str | None) -> Scope:
         offer = _offer_of(requested, answer)
         if offer is None:
             wider = f"for the {answer.scope}" if answer.scope else "as it was answered"
@@ -179,7 +179,8 @@ class Asker:
             return "once"
         rules = [Rule(rule.permission, rule.pattern, rule.action) for rule in offer.rules]
         try:
-            self._gate.remember(call, offer.scope, rules)
+            # fsync and a file lock: not on the event loop
+            await asyncio.to_thread(self._gate.remember, call, offer.scope, rules)
         except HarnessError as error:
             text = f"the approval could not be kept, so it counts once: {error}"
             self._publish(Notice("warning", "permissions", text), run)

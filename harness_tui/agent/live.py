@@ -363,6 +363,7 @@ class LiveSession:
         )
         work = Run(
             self._parts,
+            session=self.id,
             model=model,
             agent=agent,
             history=self._history,

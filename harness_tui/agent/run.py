@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -14,6 +15,7 @@ from harness_tui.agent.parts import AgentParts
 from harness_tui.core.events import (
     Event,
     ModelRetried,
+    Notice,
     ReasoningDelta,
     ReasoningFinished,
     RunError,
@@ -90,6 +92,7 @@ class Run:
         self,
         parts: AgentParts,
         *,
+        session: str,
         model: Model,
         agent: AgentDefinition,
         history: History,
@@ -101,6 +104,7 @@ class Run:
         tools: Callable[[], dict[str, Tool]],
     ) -> None:
         self._parts = parts
+        self._session = session
         self._model = model
         self._agent = agent
         self._history = history
@@ -147,14 +151,18 @@ class Run:
 
     async def _step(self, step: int, tools: dict[str, Tool]) -> AssistantMessage:
         settings = ModelSettings(
-            system=await self._system(), agent=self._agent.name, temperature=self._agent.temperature
+            system=await self._system(),
+            agent=self._agent.name,
+            temperature=self._agent.temperature,
+            session=self._session,
         )
         specs = [tool.spec for tool in tools.values()]
         for attempt in range(1, ATTEMPTS + 1):
             answer = _Answer()
             try:
-                async for event in self._model.stream(self._history.messages, specs, settings):
-                    self._take(answer, event)
+                async with aclosing(self._model.stream(self._history.messages, specs, settings)) as stream:
+                    async for event in stream:
+                        self._take(answer, event)
             except ModelError as error:
                 await self._failed(step, answer, error, attempt)
                 continue
@@ -184,7 +192,11 @@ class Run:
         message = answer.message(cut=False)
         self._history.add(message)
         self._publish(StepFinished(step, message))
-        self._publish(self._usage(answer.finished.usage if answer.finished else Usage()))
+        finished = answer.finished or Finished()
+        if finished.usage != Usage():
+            self._publish(self._usage(finished.usage))
+        if finished.reason == "length":
+            self._publish(Notice("warning", "model", "the answer was cut at the model's limit of output tokens"))
         await self._commit()
         return message
 

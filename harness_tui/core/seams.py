@@ -7,7 +7,7 @@ Packages of one row never import each other; they meet here. A double of a Proto
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -466,7 +466,7 @@ class Model(Protocol):
 
     def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings
-    ) -> AsyncIterator[ModelEvent]:
+    ) -> AsyncGenerator[ModelEvent, None]:
         """Stream one answer; the last event is ``Finished``. Raises :class:`ModelError`."""
         ...
 
@@ -483,6 +483,7 @@ class ScriptedAnswer:
     note: str | None = None
 
 
+@runtime_checkable
 class AnswerScript(Protocol):
     """Scripted answers, looked at before ``--ask``. Only the ``replay`` model has them."""
 

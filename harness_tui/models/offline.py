@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
 from harness_tui.core.messages import Message
@@ -58,7 +58,7 @@ class OfflineModel:
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings
-    ) -> AsyncIterator[ModelEvent]:
+    ) -> AsyncGenerator[ModelEvent, None]:
         """Stream the explanation, word by word; nothing for a title or a summary."""
         for word in words(EXPLANATION) if settings.purpose == "turn" else ():
             yield TextChunk(word)

@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -68,7 +68,7 @@ class ReplayModel:
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings
-    ) -> AsyncIterator[ModelEvent]:
+    ) -> AsyncGenerator[ModelEvent, None]:
         """Play one turn. Raises ``ModelError`` where the script says so, and when the log cannot be written."""
         self._requests += 1
         number, turn = self._requests, self._next_turn(settings)

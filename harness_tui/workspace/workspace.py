@@ -85,6 +85,9 @@ class Workspace:
         self.clock = SystemClock()
         self.children = ChildRegistry(places.ledger)
         self.store = SessionStore(places.database)
+        self.approvals = Approvals(places, project.root)
+        self._loop = asyncio.get_running_loop()
+        self.approvals.report_to(self._approval_fault)
         self.audit = AuditLog(places.state / "audit.jsonl")
         self.loaded: Loaded
         self.library: Library
@@ -170,8 +173,7 @@ class Workspace:
         loaded = load(self.project, self.places, self.options.flags, self.options.environ, self.trust)
         settings = loaded.settings
         home = Path(self.options.environ.get("HOME") or Path.home())
-        approvals = Approvals(self.places, self.project.root)
-        gate = Gate(settings.rules, approvals, root=self.project.root, cwd=self.project.start, home=home)
+        gate = Gate(settings.rules, self.approvals, root=self.project.root, cwd=self.project.start, home=home)
         library = Library(
             self.project,
             self.places,
@@ -210,6 +212,10 @@ class Workspace:
         """Wait until no MCP server is starting, at most ten seconds headless and three else."""
         await self.mcp.wait_started(SERVER_WAIT_S[self.options.headless])
 
+    def _approval_fault(self, error: HarnessError) -> None:
+        notice = Notice("warning", "permissions", str(error), error.mend)
+        self._loop.call_soon_threadsafe(self.surroundings.emit, notice)
+
     async def reload(self) -> None:
         """Read everything again, after trust or configuration changed; open sessions go on with the new parts."""
         await asyncio.gather(self.mcp.close(), self.lsp.close(), self._builtin.close())
@@ -242,7 +248,7 @@ class Workspace:
 
     async def new_session(self, *, session_id: str | None = None) -> LiveSession:
         """Create a session. Subscribe to its stream, then call ``start`` through :meth:`start_session`."""
-        info = await asyncio.to_thread(self.store.create, self.project.root, session_id=session_id)
+        info = await asyncio.to_thread(self.store.create, self.project.root, session_id=session_id, lock=True)
         return self._live(info.session, None, None, 0)
 
     async def unrecorded_session(self) -> LiveSession:

@@ -31,7 +31,7 @@ class Ran:
     err: str
     events: list[dict[str, Any]] = field(default_factory=list)
 
-    def of(self, kind: str, **fields: Any) -> list[dict[str, Any]]:
+    def of(self, kind: str, /, **fields: Any) -> list[dict[str, Any]]:
         """Return the events of a type whose fields have these values."""
         return [
             event
