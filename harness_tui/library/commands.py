@@ -94,7 +94,7 @@ class CommandIndex:
 
     def suggest(self, name: str, others: Iterable[str] = ()) -> str | None:
         """Return the known name that is closest to ``name``, if one is close."""
-        known = {**dict.fromkeys(RESERVED), **dict.fromkeys(self.names), **dict.fromkeys(others)}
+        known = dict.fromkeys([*RESERVED, *self.names, *self.untrusted, *others])
         close = difflib.get_close_matches(name_key(name), known, n=1)
         return close[0] if close else None
 

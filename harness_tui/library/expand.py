@@ -69,7 +69,8 @@ async def expand_template(source: TemplateSource, args_line: str, around: Surrou
             return failed("shell-denied", problem, command=command, warnings=warnings)
         outputs = await _run_all(template, line, variables, header, around, warnings)
     text, mentions = _assemble(template, line, variables, outputs)
-    text += source.appendix
+    if source.appendix:
+        text = text.rstrip() + source.appendix
     if line.text and not template.takes_arguments:
         text = f"{text.strip()}\n\n{line.text}"
     message = text.strip()

@@ -112,6 +112,10 @@ class Library:
         """Return everything that is wrong with any file, in the order in which it was found."""
         return [*self._commands.problems, *self._skills.problems]
 
+    def command_problems(self) -> list[Diagnostic]:
+        """Return what is wrong with command files and their folders."""
+        return list(self._commands.problems)
+
     def suggest(self, name: str, prompts: PromptSource | None = None) -> str | None:
         """Return the known name that is closest to ``name``, without its slash."""
         skills = [skill.slug for skill in self._skills.names.values()]

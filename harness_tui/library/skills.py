@@ -12,7 +12,7 @@ from typing import TypeAlias
 from harness_tui.core.patterns import matches
 from harness_tui.core.values import AgentDefinition
 from harness_tui.library.diagnostics import Diagnostic
-from harness_tui.library.discovery import Stamp, Walk
+from harness_tui.library.discovery import Stamp, Walk, skill_file
 from harness_tui.library.roots import RANK, Root
 from harness_tui.library.skill_file import Skill, read_skill, slug
 
@@ -126,6 +126,14 @@ def build_index(skills: Iterable[Skill], problems: Iterable[Diagnostic] = ()) ->
         folders.setdefault(unicodedata.normalize("NFKC", skill.folder.name), skill)
     marked.sort(key=lambda skill: (skill.name, -RANK[skill.scope]))
     return SkillIndex(tuple(marked), names, slugs, folders, untrusted, tuple(notes))
+
+
+def read_skills(path: Path) -> list[Skill]:
+    """Read the skill whose folder is ``path``, or the skills in a folder of them; also those that cannot be used."""
+    own = skill_file(path)
+    if own is not None:
+        return [read_skill(own, "user", trusted=True)]
+    return [read_skill(file.path, "user", trusted=True) for file in Walk(path).skills()]
 
 
 def hidden_reason(skill: Skill, agent: AgentDefinition | None = None, denied: Denied | None = None) -> str | None:
