@@ -44,13 +44,14 @@ def broken_document(path: Path, code: str, message: str, mend: str | None = None
 def split_front_matter(text: str) -> tuple[str | None, str]:
     """Return the front matter of ``text`` without its ``---`` lines, and the rest.
 
-    Without an opening line in line 1 or without a closing one there is no front matter (``None``).
+    Without an opening line in line 1 or without a closing one there is no front matter (``None``). Line ends become
+    ``\\n``; only blanks and tabs may follow the dashes, so that nobody reads other bounds than the loader of commands.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     lines = text.split("\n")
-    if lines[0].rstrip() != "---":
+    if lines[0].rstrip(" \t") != "---":
         return None, text
     for index, line in enumerate(lines[1:], start=1):
-        if line.rstrip() == "---":
+        if line.rstrip(" \t") == "---":
             return "\n".join(lines[1:index]), "\n".join(lines[index + 1 :])
     return None, text

@@ -59,6 +59,8 @@ def remove_value(
     path: Path, keys: tuple[str, ...], *, places: Places, project: Project | None = None, expected: str | None = None
 ) -> bool:
     """Remove ``keys`` from the file; return whether they were there. Raises as :func:`set_value`."""
+    from harness_tui.config.rewrite import remove_in_text
+
     edit = _Edit(path, places, project, expected)
     found = _look_up(edit.values(), keys) is not _MISSING
 
@@ -68,7 +70,7 @@ def remove_value(
         del data[keys[-1]]
 
     if found:
-        edit.apply(lambda _: None, change)
+        edit.apply(lambda text: remove_in_text(text, keys), change)
     return found
 
 
@@ -117,9 +119,14 @@ class _Edit:
             wanted = copy.deepcopy(old.values)
             _change(wanted, change, self._path)
             new = quick(plain)
-            if new is None or _parse(new, self._path, strict=False).values != wanted:
-                new = round_trip(plain, change)
-            self._check(old, new, wanted)
+
+            def accept(candidate: str) -> bool:
+                document = _parse(candidate, self._path, strict=False)
+                return not document.broken and document.values == wanted
+
+            if new is None or not accept(new):
+                new = round_trip(plain, change, accept)
+            self._check(old, new)
             trusted = self._trusted()
             if file_digest(self._target) != before:
                 raise self._changed()
@@ -133,17 +140,10 @@ class _Edit:
             "the file changed meanwhile; nothing was written", where=str(self._path), mend=mend, code="stale"
         )
 
-    def _check(self, old: Document, new: str, wanted: Any) -> None:
+    def _check(self, old: Document, new: str) -> None:
         from harness_tui.config.validation import validate_config
 
         document = _parse(new, self._path, strict=False)
-        if document.broken or document.values != wanted:
-            raise HarnessError(
-                "the change cannot be made without changing more",
-                where=str(self._path),
-                mend="edit it by hand",
-                code="edit",
-            )
         known = {problem.message for problem in validate_config(old).problems}
         for problem in validate_config(document).problems:
             if problem.level == "error" and problem.message not in known:

@@ -115,6 +115,9 @@ class _Cache:
 
     def save(self) -> list[Problem]:
         """Write the records if any is new or gone; a cache that cannot be written costs time and nothing else."""
+        for name, stored in self._old.items():  # HARNESS_CONFIG is there in one start and not in the next
+            if name.startswith("file:") and name not in self._new and len(self._new) < MAX_COVERED:
+                self._new[name] = stored
         if not self._changed and self._new.keys() == self._old.keys():
             return []
         text = json.dumps({"version": self._version, "files": self._new}, ensure_ascii=True)

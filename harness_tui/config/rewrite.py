@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import yaml
@@ -39,20 +39,37 @@ def flow(value: Any) -> str:
 
 
 def set_in_text(text: str, keys: Keys, value: Any) -> str | None:
-    """Return ``text`` with one scalar replaced, or a top-level key added at its end."""
+    """Return ``text`` with the value at ``keys`` replaced or added; what is added stands on one line."""
     root = _compose(text)
     if root is None:
-        return _add_at_end(text, f"{flow(keys[0])}: {flow(value)}") if len(keys) == 1 else None
-    node: Node | None = root
+        return _add_at_end(text, _section(keys, value))
+    node: Node = root
     for depth, key in enumerate(keys):
-        node = _child(node, key)
-        if node is None:
-            top = depth == 0 and len(keys) == 1 and _is_block(root)
-            return _add_at_end(text, f"{flow(key)}: {flow(value)}") if top else None
-    if not isinstance(node, ScalarNode) or node.style in ("|", ">") or isinstance(value, dict | list | tuple):
-        return None
+        child = _child(node, key)
+        if child is None:
+            if depth == 0:
+                return _add_at_end(text, _section(keys, value)) if _is_block(root) else None
+            return _insert(text, node, _line(keys[depth:], value))
+        node = child
+    flat = node.style not in ("|", ">") if isinstance(node, ScalarNode) else bool(getattr(node, "flow_style", False))
     start, end = _span(node)
-    return None if start == end else text[:start] + flow(value) + text[end:]
+    return text[:start] + flow(value) + text[end:] if flat and start != end else None
+
+
+def remove_in_text(text: str, keys: Keys) -> str | None:
+    """Return ``text`` without the lines of one entry that has brothers, comments above it kept."""
+    root = _compose(text)
+    parent: Node | None = root
+    for key in keys[:-1]:
+        parent = _child(parent, key)
+    if not isinstance(parent, MappingNode) or parent.flow_style or len(parent.value) < 2:
+        return None
+    entry = next(((name, value) for name, value in parent.value if name.value == keys[-1]), None)
+    last = _last_leaf(entry[1]) if entry else None
+    if entry is None or last is None:
+        return None
+    lines = text.split("\n")
+    return "\n".join([*lines[: entry[0].start_mark.line], *lines[last + 1 :]])
 
 
 def append_in_text(text: str, key: str, item: Mapping[str, Any]) -> str | None:
@@ -65,27 +82,32 @@ def append_in_text(text: str, key: str, item: Mapping[str, Any]) -> str | None:
         return _add_at_end(text, f"{key}:\n  - {flow(dict(item))}") if _is_block(root) else None
     if not isinstance(node, SequenceNode) or node.flow_style or not node.value:
         return None
-    first, last = node.value[0], _last_leaf(node)
-    if last is None or first.start_mark is None:
-        return None
-    lines = text.split("\n")
-    before = lines[first.start_mark.line][: first.start_mark.column]
-    if "-" not in before:
-        return None
-    indent = " " * before.rindex("-")
-    at = last + 1
-    return "\n".join([*lines[:at], f"{indent}- {flow(dict(item))}", *lines[at:]])
+    first = node.value[0]
+    before = text.split("\n")[first.start_mark.line][: first.start_mark.column]
+    return _insert_line(text, node, " " * before.rindex("-") + f"- {flow(dict(item))}") if "-" in before else None
 
 
-def round_trip(text: str, change: Any) -> str:
-    """Return ``text`` after ``change(data)``, through ruamel.yaml, which keeps comments, quotes and order."""
+def round_trip(text: str, change: Callable[[Any], None], accept: Callable[[str], bool]) -> str:
+    """Return ``text`` after ``change(data)``, through ruamel.yaml, which keeps comments, quotes and order.
+
+    Tried with the indents of the text and with usual ones, because not every mix of them comes out right. Raises
+    ``HarnessError`` when ``accept`` takes none.
+    """
+    for indents in (_indents(text), (2, 4, 2), (4, 6, 4), (2, 2, 0)):
+        new = _dump(text, change, indents)
+        if accept(new):
+            return new
+    raise HarnessError("the change cannot be made without changing more", mend="edit it by hand", code="edit")
+
+
+def _dump(text: str, change: Callable[[Any], None], indents: tuple[int, int, int]) -> str:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     editor = YAML()
     editor.preserve_quotes = True
     editor.width = 1_000_000
-    mapping, sequence, offset = _indents(text)
+    mapping, sequence, offset = indents
     editor.indent(mapping=mapping, sequence=sequence, offset=offset)
     try:
         data = editor.load(text)
@@ -121,6 +143,33 @@ def _add_at_end(text: str, lines: str) -> str | None:
     if re.search(r"^(\.\.\.|---\s*\S)", text, re.MULTILINE):
         return None
     return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{lines}\n"
+
+
+def _section(keys: Keys, value: Any) -> str:
+    """Return a new top-level section: its entry on a line of its own, so that the next one can be added beside it."""
+    if len(keys) > 1:
+        return f"{flow(keys[0])}:\n  {_line(keys[1:], value)}"
+    return _line(keys, value)
+
+
+def _line(keys: Keys, value: Any) -> str:
+    for key in reversed(keys[1:]):
+        value = {key: value}
+    return f"{flow(keys[0])}: {flow(value)}"
+
+
+def _insert(text: str, parent: Node, line: str) -> str | None:
+    if not isinstance(parent, MappingNode) or parent.flow_style or not parent.value:
+        return None
+    return _insert_line(text, parent, " " * parent.value[0][0].start_mark.column + line)
+
+
+def _insert_line(text: str, parent: Node, line: str) -> str | None:
+    last = _last_leaf(parent)
+    if last is None:
+        return None
+    lines = text.split("\n")
+    return "\n".join([*lines[: last + 1], line, *lines[last + 1 :]])
 
 
 def _span(node: Node) -> tuple[int, int]:

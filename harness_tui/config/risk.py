@@ -19,7 +19,7 @@ from harness_tui.core.text import cut_end
 _WIDENING_KEYS: Final = ("agent", "mode", "instructions", "hooks")
 _RIGHTS_KEYS: Final = ("allowed-tools", "tools", "permission", "permissions", "hooks", "agent", "shell")
 _AGENT_PROSE: Final = ("description", "prompt")
-_KEY: Final = re.compile(r"""^(["']?)([^\s:#"'][^:"']*?)\1\s*:(?:\s|$)""")
+_KEY: Final = re.compile(r"""(["']?)([^\s\-#?:\[\]{}"'&*!|>%@`,\\][^:"'\\]*?)\1[ \t]*:(?:[ \t]|$)""")
 _INLINE: Final = re.compile(r"!`([^`\n]+)`")
 _OPEN: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*!")
 _BRACES: Final = re.compile(r"!\{([^}]*)\}")
@@ -93,7 +93,7 @@ def agent_risk(front_matter: Any, name: str) -> Risk:
 
 def markdown_risk(text: str, kind: str) -> Risk:
     """Return the risk of a command or skill file: what its front matter grants, and its shell parts."""
-    matter, body = split_front_matter(text)
+    matter, _ = split_front_matter(text)
     payload: dict[str, Any] = {}
     what: list[str] = []
     for key, chunk in _chunks(matter or ""):
@@ -102,7 +102,7 @@ def markdown_risk(text: str, kind: str) -> Risk:
             what.append(f"{kind} with {_short(payload[key])}")
         elif key is None:
             payload["front matter"] = matter
-    shell = list(_shell_parts(body))
+    shell = list(_shell_parts(text))  # of the whole text: a header that is no mapping is sent like the body
     if shell:
         payload["shell"] = shell
         payload["arguments"] = [" ".join(chunk.split()) for key, chunk in _chunks(matter or "") if key == "arguments"]
@@ -137,18 +137,17 @@ def _chunks(matter: str) -> Iterator[tuple[str | None, str]]:
         if found:
             yield key, "\n".join(lines)
             key, lines = found[2].strip().lower().replace("_", "-"), [line]
-        elif not line.strip() or line[0] in " \t#" or (lines and line.startswith("-")):
+        elif not line.strip(" \t") or line.startswith("#") or (key and line[0] in " \t-"):
             lines.append(line)
-        else:
+        else:  # a flow mapping, an indented or an explicit key, a key with escapes, a list
             yield None, line
-            lines.append(line)
     yield key, "\n".join(lines)
 
 
-def _shell_parts(body: str) -> Iterator[str]:
+def _shell_parts(text: str) -> Iterator[str]:
     fence = ""
     block: list[str] = []
-    for line in body.split("\n"):
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         opened = _OPEN.match(line)
         if fence:
             bare = line.strip()

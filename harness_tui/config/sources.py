@@ -77,7 +77,7 @@ def covered_files(project: Project, home: Path | None = None) -> Iterator[Source
     home = (home or Path.home()).resolve()
     below = project.start.relative_to(project.root).parts
     folders = [project.root.joinpath(*below[:depth]) for depth in range(len(below) + 1)]
-    seen: set[str] = set()
+    seen: set[tuple[str, bool]] = set()
     kinds: tuple[tuple[tuple[str, ...], Kind], ...] = ((_COMMAND_FOLDERS, "command"), (_SKILL_FOLDERS, "skill"))
     for folder in folders:
         for names, kind in kinds:
@@ -99,17 +99,17 @@ def _agent_files(folder: Path, layer: Layer) -> Iterator[SourceFile]:
                 yield SourceFile(folder / name / entry, "agent", layer)
 
 
-def _walk(folder: str, skills: bool, seen: set[str], depth: int) -> Iterator[str]:
-    """Walk a folder, links followed once each, names sorted."""
+def _walk(folder: str, skills: bool, seen: set[tuple[str, bool]], depth: int) -> Iterator[str]:
+    """Walk a folder: own entries before links, each real folder once."""
     real = os.path.realpath(folder)
-    if depth > _MAX_DEPTH or real in seen:
+    if depth > _MAX_DEPTH or (real, skills) in seen:
         return
     try:
         with os.scandir(folder) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
+            entries = sorted(scan, key=lambda entry: (entry.is_symlink(), entry.name))
     except OSError:  # missing or unreadable: nothing of it can be loaded either
         return
-    seen.add(real)
+    seen.add((real, skills))
     for entry in entries:
         try:
             is_folder = entry.is_dir()

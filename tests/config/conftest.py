@@ -43,8 +43,8 @@ class World:
         """Write a file of the person's configuration folder."""
         return _write(self.places.config / name, text)
 
-    def load(self, flags: Flags = Flags()) -> Loaded:
-        return load(self.project, self.places, flags, {"HOME": str(self.home), **self.environ})
+    def load(self, flags: Flags | None = None) -> Loaded:
+        return load(self.project, self.places, flags or Flags(), {"HOME": str(self.home), **self.environ})
 
     def trusted(self) -> Loaded:
         """Trust the project, then load."""
