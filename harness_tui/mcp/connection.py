@@ -20,12 +20,21 @@ from mcp_types.methods import validate_server_result
 
 from harness_tui._version import __version__
 from harness_tui.config.settings import McpServerSettings
+from harness_tui.core.errors import HarnessError
 from harness_tui.core.seams import ProcessSpawner
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.discovery import discover
 from harness_tui.mcp.exchange import Exchange, without_surrogates
 from harness_tui.mcp.listing import CallOutcome, Listing
-from harness_tui.mcp.reasons import CONNECTION_CLOSED, StartError, exit_words, last_line, plain_words, rpc_error
+from harness_tui.mcp.reasons import (
+    CONNECTION_CLOSED,
+    StartError,
+    exit_words,
+    last_line,
+    leaves,
+    plain_words,
+    rpc_error,
+)
 from harness_tui.mcp.repair import MODERN_FROM, Repairs
 from harness_tui.mcp.streamable import HttpTransport
 from harness_tui.mcp.transport import StdioTransport
@@ -174,7 +183,9 @@ class Connection:
             said = last_line(self.transport.stderr_tail())
             words = f"{exit_words(self.transport.own_returncode)} before answering"
             return StartError(f"{words}: {said}" if said else words, where=name, exited=True)
-        return StartError(plain_words(error), where=name, rpc=code)
+        first = leaves(error)[0]
+        mend = first.mend if isinstance(first, HarnessError) else None
+        return StartError(plain_words(error), where=name, mend=mend, rpc=code)
 
     # --- what the server asks and tells ----------------------------------------------------------
 

@@ -19,13 +19,13 @@ from mcp_types import (
     JSONRPCResponse,
     jsonrpc_message_adapter,
 )
+from pydantic_core import from_json
 
 from harness_tui.core.limits import MCP_MESSAGE_BYTES, MIB
 from harness_tui.mcp.framing import Line, Oversized
-from harness_tui.mcp.reasons import one_line
+from harness_tui.mcp.reasons import TOO_LARGE, one_line
 from harness_tui.mcp.repair import Repairs
 
-TOO_LARGE: Final = -32603
 _KEPT_REQUESTS: Final = 10_000
 
 
@@ -114,7 +114,8 @@ def parsed(text: bytes) -> Iterator[JSONRPCMessage]:
     Bytes that are not UTF-8, lone surrogates and a banner glued to the front cost nothing but themselves.
     """
     try:
-        yield jsonrpc_message_adapter.validate_json(text, by_name=False)
+        # In two steps: in one, the adapter would read a large message once for each kind of message.
+        yield jsonrpc_message_adapter.validate_python(from_json(text), by_name=False)
         return
     except ValueError:
         pass  # looked at again below, with more patience

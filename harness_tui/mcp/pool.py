@@ -243,7 +243,8 @@ class McpPool:
         self._sink.emit(_changed(supervisor))
         name = supervisor.server.name
         if supervisor.state in ("failed", "needs_auth") and supervisor.startable:
-            hint = f"`harness mcp logs {name}` shows what it said, `/mcp restart {name}` tries again"
+            retry = f"`harness mcp logs {name}` shows what it said, `/mcp restart {name}` tries again"
+            hint = f"{supervisor.mend}; {retry}" if supervisor.mend else retry
             self._notice("error", name, f"MCP server {name}: {supervisor.reason}", hint)
 
     def listing_changed(self, supervisor: Supervisor, before: Listing | None) -> None:

@@ -17,6 +17,8 @@ _LINE_CHARS: Final = 200
 CONNECTION_CLOSED: Final = -32000
 METHOD_NOT_FOUND: Final = -32601
 UNSUPPORTED_PROTOCOL: Final = -32022
+TOO_LARGE: Final = -32098
+"""Ours, never on the wire: an answer was over the limit of one message."""
 
 
 class StartError(HarnessError):
@@ -27,9 +29,16 @@ class StartError(HarnessError):
     """
 
     def __init__(
-        self, what: str, *, where: str, exited: bool = False, rpc: int | None = None, needs_auth: bool = False
+        self,
+        what: str,
+        *,
+        where: str,
+        mend: str | None = None,
+        exited: bool = False,
+        rpc: int | None = None,
+        needs_auth: bool = False,
     ) -> None:
-        super().__init__(what, where=where, code="server-failed")
+        super().__init__(what, where=where, mend=mend, code="server-failed")
         self.exited = exited
         self.rpc = rpc
         self.needs_auth = needs_auth
@@ -90,6 +99,8 @@ def plain_words(error: BaseException) -> str:
     found = rpc_error(error)
     if found is not None:
         code, message = found
+        if code == TOO_LARGE:
+            return message
         return f"answered with error {code}: {message}" if message else f"answered with error {code}"
     leaf = leaves(error)[0]
     if isinstance(leaf, HarnessError):

@@ -71,6 +71,7 @@ class Supervisor:
         self.server = server
         self.state: McpState = "idle"
         self.reason: str | None = None
+        self.mend: str | None = None
         self.listing: Listing | None = None
         self.starts = 0
         self._spawner = spawner
@@ -194,9 +195,11 @@ class Supervisor:
             try:
                 connection, listing = await self._connect()
             except StartError as error:
+                self.mend = error.mend
                 self._fail(error.what, state="needs_auth" if error.needs_auth else "failed")
                 return
         self._connection = connection
+        self.mend = None
         self._take(listing)
         self._set("ready", listing.remark)
         self._pass_on_remarks(connection)

@@ -1,0 +1,31 @@
+"""A server on the official SDK over Streamable HTTP on loopback; prints its port. KEY, when set, is wanted in X-Key."""
+
+import os
+import socket
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("web", log_level="ERROR")
+
+
+@server.tool()
+def work() -> str:
+    """Work."""
+    return "worked over http"
+
+
+async def guarded(scope, receive, send):
+    wanted = os.environ.get("KEY", "").encode()
+    if scope["type"] == "http" and wanted and dict(scope["headers"]).get(b"x-key") != wanted:
+        await send({"type": "http.response.start", "status": 401, "headers": []})
+        await send({"type": "http.response.body", "body": b"who are you?"})
+        return
+    await app(scope, receive, send)
+
+
+if __name__ == "__main__":
+    app = server.streamable_http_app()
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(guarded, log_level="error", lifespan="on")).run(sockets=[listener])

@@ -1,0 +1,87 @@
+"""Servers behind a URL, on loopback: the same states, tools and calls as over stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness_tui.config.settings import McpServerSettings, McpTimeouts
+from harness_tui.mcp.pool import McpPool
+
+Make = Callable[..., McpPool]
+SCRIPT = Path(__file__).parent / "servers" / "over_http.py"
+
+
+@pytest.fixture
+def address() -> Iterator[Callable[..., str]]:
+    """``address(KEY="x")`` starts a server that wants this key and returns its URL."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(**environment: str) -> str:
+        process = subprocess.Popen(
+            [sys.executable, str(SCRIPT)], stdout=subprocess.PIPE, text=True, env=os.environ | environment
+        )
+        started.append(process)
+        assert process.stdout is not None
+        return f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait(10)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def entry(url: str, **fields: object) -> McpServerSettings:
+    return McpServerSettings(name="web", url=url, transport="http", **fields)  # type: ignore[arg-type]
+
+
+async def opened(pool: McpPool) -> McpPool:
+    pool.start()
+    assert await pool.wait_started(60)
+    return pool
+
+
+async def test_a_server_over_http_is_listed_and_called(make_pool: Make, address: Callable[..., str]) -> None:
+    pool = await opened(make_pool(entry(address())))
+    (line,) = pool.status()
+    assert (line.state, line.transport, line.protocol, line.tools) == ("ready", "http", "2026-07-28", 1)
+    assert (await pool.call("web", "work", {})).content[0]["text"] == "worked over http"
+
+
+async def test_headers_are_sent(make_pool: Make, address: Callable[..., str]) -> None:
+    pool = await opened(make_pool(entry(address(KEY="open-sesame"), headers={"X-Key": "open-sesame"})))
+    assert (await pool.call("web", "work", {})).content[0]["text"] == "worked over http"
+
+
+async def test_a_server_that_wants_a_login_is_told_apart(make_pool: Make, address: Callable[..., str]) -> None:
+    pool = await opened(make_pool(entry(address(KEY="open-sesame"))))
+    (line,) = pool.status()
+    assert (line.state, line.reason) == ("needs_auth", "answered with HTTP status 401")
+
+
+async def test_an_address_where_nobody_listens_is_the_reason(make_pool: Make) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    pool = await opened(make_pool(entry(f"http://127.0.0.1:{port}/mcp")))
+    (line,) = pool.status()
+    assert line.state == "failed"
+    assert "connect" in (line.reason or "").lower()
+
+
+async def test_an_address_that_never_answers_is_given_up_in_time(make_pool: Make) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+        pool = await opened(make_pool(entry(url, timeout=McpTimeouts(start=1))))
+        (line,) = pool.status()
+        assert (line.state, line.reason) == ("failed", "did not answer within 1 s")
+        async with asyncio.timeout(10):
+            await pool.close()
