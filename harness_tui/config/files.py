@@ -7,6 +7,7 @@ size, times and inode of its file are the same; a damaged cache is ignored and w
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -94,10 +95,10 @@ class _Cache:
 
     def record(self, source: SourceFile) -> FileRecord | None:
         """Return what ``source`` holds, or ``None`` when there is no such file."""
-        key = _key(source.path)
+        key = _key(source.file)
         if key is None:
             return None
-        name = f"{source.layer}:{source.kind}:{source.path}"
+        name = f"{source.layer}:{source.kind}:{source.file}"
         stored = self._old.get(name)
         if stored is not None:
             try:
@@ -109,7 +110,7 @@ class _Cache:
                 return record
         record = _read(source)
         self._changed = True
-        if _key(source.path) == key and time.time_ns() - key[1] > _TICK_NS:
+        if _key(source.file) == key and time.time_ns() - key[1] > _TICK_NS:
             self._new[name] = _to_json(record, key)
         return record
 
@@ -133,12 +134,12 @@ class _Cache:
 def _version() -> list[Any]:
     """Return what a record depends on besides its file: our version, and the code that made it."""
     folder = Path(__file__).parent
-    return [_FORMAT, __version__, list(sys.version_info[:2]), [list(_key(folder / name) or ()) for name in _CODE]]
+    return [_FORMAT, __version__, list(sys.version_info[:2]), [list(_key(str(folder / name)) or ()) for name in _CODE]]
 
 
-def _key(path: Path) -> tuple[int, ...] | None:
+def _key(path: str) -> tuple[int, ...] | None:
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116 (plain text: there may be thousands)
     except OSError:
         # A dangling link or a folder that may not be entered is no file; an unreadable file has a status.
         return None

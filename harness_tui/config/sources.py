@@ -43,11 +43,16 @@ _SKIPPED: Final = ("node_modules", ".git")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file and how it is read; it need not exist."""
+    """One file and how it is read; it need not exist. A folder may hold thousands, so the path is plain text."""
 
-    path: Path
+    file: str
     kind: Kind
     layer: Layer
+
+    @property
+    def path(self) -> Path:
+        """The file; absolute, links as they were followed."""
+        return Path(self.file)
 
     @property
     def of_project(self) -> bool:
@@ -60,13 +65,13 @@ def config_files(project: Project, places: Places, extra: Path | None = None) ->
     own = project.root / ".harness"
     files = [
         *_agent_files(places.config, "user"),
-        SourceFile(places.config_file, "config", "user"),
-        SourceFile(project.root / ".mcp.json", "servers", "servers"),
+        SourceFile(str(places.config_file), "config", "user"),
+        SourceFile(str(project.root / ".mcp.json"), "servers", "servers"),
         *_agent_files(own, "project"),
-        SourceFile(own / "config.yaml", "config", "project"),
-        SourceFile(own / "config.local.yaml", "config", "local"),
+        SourceFile(str(own / "config.yaml"), "config", "project"),
+        SourceFile(str(own / "config.local.yaml"), "config", "local"),
     ]
-    return [*files, SourceFile(extra, "config", "file")] if extra else files
+    return [*files, SourceFile(str(extra), "config", "file")] if extra else files
 
 
 def covered_files(project: Project, home: Path | None = None) -> Iterator[SourceFile]:
@@ -77,7 +82,7 @@ def covered_files(project: Project, home: Path | None = None) -> Iterator[Source
     home = (home or Path.home()).resolve()
     below = project.start.relative_to(project.root).parts
     folders = [project.root.joinpath(*below[:depth]) for depth in range(len(below) + 1)]
-    seen: set[tuple[str, bool]] = set()
+    seen: set[tuple[int, int, bool]] = set()
     kinds: tuple[tuple[tuple[str, ...], Kind], ...] = ((_COMMAND_FOLDERS, "command"), (_SKILL_FOLDERS, "skill"))
     for folder in folders:
         for names, kind in kinds:
@@ -85,7 +90,7 @@ def covered_files(project: Project, home: Path | None = None) -> Iterator[Source
                 if folder == home and not name.startswith(".harness"):
                     continue
                 for path in _walk(str(folder / name), kind == "skill", seen, 0):
-                    yield SourceFile(Path(path), "toml" if path.endswith(".toml") else kind, "project")
+                    yield SourceFile(path, "toml" if path.endswith(".toml") else kind, "project")
 
 
 def _agent_files(folder: Path, layer: Layer) -> Iterator[SourceFile]:
@@ -96,20 +101,23 @@ def _agent_files(folder: Path, layer: Layer) -> Iterator[SourceFile]:
             continue
         for entry in entries:
             if entry.endswith(".md") and entry[0] not in "._" and entry != "README.md":
-                yield SourceFile(folder / name / entry, "agent", layer)
+                yield SourceFile(str(folder / name / entry), "agent", layer)
 
 
-def _walk(folder: str, skills: bool, seen: set[tuple[str, bool]], depth: int) -> Iterator[str]:
+def _walk(folder: str, skills: bool, seen: set[tuple[int, int, bool]], depth: int) -> Iterator[str]:
     """Walk a folder: own entries before links, each real folder once."""
-    real = os.path.realpath(folder)
-    if depth > _MAX_DEPTH or (real, skills) in seen:
+    if depth > _MAX_DEPTH:
         return
     try:
+        status = os.stat(folder)  # noqa: PTH116 (plain text: there may be thousands)
+        identity = (status.st_dev, status.st_ino, skills)
+        if identity in seen:
+            return
         with os.scandir(folder) as scan:
             entries = sorted(scan, key=lambda entry: (entry.is_symlink(), entry.name))
     except OSError:  # missing or unreadable: nothing of it can be loaded either
         return
-    seen.add((real, skills))
+    seen.add(identity)
     for entry in entries:
         try:
             is_folder = entry.is_dir()

@@ -100,7 +100,8 @@ class TrustStore:
 
         def edit(record: FolderTrust) -> None:
             # Files that lie outside what was looked at (another start folder) keep their record.
-            kept = {name: value for name, value in record.files.items() if (project.root / name).exists()}
+            gone = [name for name in record.files if name not in content.present]
+            kept = {name: record.files[name] for name in gone if (project.root / name).exists()}
             record.granted, record.dismissed = True, None
             record.files = {**kept, **content.digests()}
 
@@ -162,8 +163,10 @@ class _Content:
         self.overflow = inventory.overflow
         self.present: dict[str, Risk] = {}
         self.config: set[str] = set()
+        inside = f"{project.root}/".replace("//", "/")
         for record in _of_project(inventory):
-            name = _name(record.source.path, project)
+            # As it was reached, links not followed: every covered file is found below the root.
+            name = record.source.file.removeprefix(inside)
             if record.source.kind in _CONFIG_KINDS:
                 self.config.add(name)
             if record.risk.covered:
