@@ -13,17 +13,14 @@ from harness_tui.cli.entry import VERBS
 from harness_tui.core.errors import HarnessError, RefusedError, UsageError
 
 SUMMARIES = {
-    "chat": "Talk to the agent line by line, without a full screen.",
     "commands": "List, show, check, create and expand commands.",
     "config": "Show and check the configuration.",
     "demo": "A tour on a scratch project, with real tools and servers.",
-    "doctor": "Everything that is wrong, and how to mend it.",
     "lsp": "Language servers: list, check files.",
     "mcp": "MCP servers: list, tools, call.",
     "models": "List the models that can be used.",
     "permissions": "List rules and approvals, explain a decision.",
     "protocol": "Generate and check the protocol contract.",
-    "ps": "The processes that Harness runs.",
     "run": "One run without a screen.",
     "sessions": "List and show sessions.",
     "skills": "List, show, check and create skills.",

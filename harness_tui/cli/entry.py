@@ -8,17 +8,14 @@ from __future__ import annotations
 import sys
 
 VERBS = (
-    "chat",
     "commands",
     "config",
     "demo",
-    "doctor",
     "lsp",
     "mcp",
     "models",
     "permissions",
     "protocol",
-    "ps",
     "run",
     "sessions",
     "skills",

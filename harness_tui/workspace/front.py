@@ -284,9 +284,12 @@ class WorkspaceBackend:
     # --- what a person decides -----------------------------------------------------------------------
 
     async def grant_trust(self) -> TrustState:
-        """Trust the folder as it is now, and start what waited for that."""
+        """Trust the folder as it was shown, and start what waited for that.
+
+        Raises ``RefusedError`` when the content changed since it was shown.
+        """
         workspace = self.workspace
-        await asyncio.to_thread(workspace.trust.grant, workspace.project)
+        await asyncio.to_thread(workspace.trust.grant, workspace.project, seen=workspace.loaded.trust)
         await workspace.reload()
         return self._trust()
 
