@@ -159,6 +159,7 @@ class BashTool(BuiltinTool):
             held = await _drain(child, reader)
         except asyncio.CancelledError:
             await child.stop()
+            await asyncio.wait({reader}, timeout=_AFTER_STOP_S)  # what was still in the pipe is told as well
             raise
         finally:
             reader.cancel()

@@ -296,3 +296,16 @@ async def test_a_path_outside_needs_two_decisions(bench: Any, tmp_path: Path) ->
     (tmp_path / "out").write_text("one\n")
     prepared = await bench.prepare("edit", bench.context(origin="call"), path="../out", old="one", new="two")
     assert prepared.checks == (Check("edit", f"{tmp_path}/out"), Check("external_directory", f"{tmp_path}/out"))
+
+
+async def test_a_link_that_is_changed_after_the_decision_is_not_followed(bench: Any, tmp_path: Path) -> None:
+    for path in (bench.root / "a.txt", tmp_path / "out"):
+        path.write_text("one\n")
+    link = bench.root / "link"
+    link.symlink_to("a.txt")
+    prepared = await bench.prepare("edit", bench.context(origin="call"), path="link", old="one", new="two")
+    link.unlink()
+    link.symlink_to(tmp_path / "out")
+    with pytest.raises(StalePreviewError):
+        await bench.run("edit", prepared)
+    assert (tmp_path / "out").read_text() == (bench.root / "a.txt").read_text() == "one\n"
