@@ -17,7 +17,7 @@ from harness_tui.core.seams import Clock, ProcessSpawner
 from harness_tui.core.values import DiagnosticItem, VerdictWord
 from harness_tui.lsp.catalog import ServerSpec
 from harness_tui.lsp.connection import Connection
-from harness_tui.lsp.diagnostics import DiagnosticStore, ItemSet, Known, merge, read_items
+from harness_tui.lsp.diagnostics import DiagnosticStore, ItemSet, Known, Slot, merge, read_items
 from harness_tui.lsp.documents import Document
 from harness_tui.lsp.lifecycle import Owner, ServerLife, Timings
 from harness_tui.lsp.rpc import PeerClosedError
@@ -120,7 +120,7 @@ class Client(ServerLife):
         if not task.done():
             inquiry.late = True
             why = "has not answered" if self.connection is not None else "is still starting"
-            return self._unknown(asked, f"{why} after {wait:g} s", inquiry.strategy)
+            return self._unknown(asked, f"{why} after {round(wait, 1):g} s", inquiry.strategy)
         if task.cancelled():
             return self._unknown(asked, "was stopped")
         return replace(task.result(), elapsed_ms=self._since(asked))
@@ -202,11 +202,7 @@ class Client(ServerLife):
                 return found
 
     async def _read(self, connection: Connection, document: Document) -> ItemSet:
-        slots = [
-            slot
-            for source, slot in self.store.slots(self.key, document.path).items()
-            if connection.is_current(source, slot, document)
-        ]
+        slots = self._current_slots(connection, document)
         name, lines, encoding = self._name(document.path), document.lines, connection.abilities.encoding
 
         def read() -> ItemSet:
@@ -223,6 +219,10 @@ class Client(ServerLife):
             return await asyncio.to_thread(read)
         return read()
 
+    def _current_slots(self, connection: Connection, document: Document) -> list[Slot]:
+        slots = self.store.slots(self.key, document.path).items()
+        return [slot for source, slot in slots if connection.is_current(source, slot, document)]
+
     def _answer(self, inquiry: _Inquiry, document: Document, found: ItemSet) -> Answer:
         known = Known(found.items, document.snapshot.digest, told=not inquiry.late)
         before = self.store.known(self.key, document.path)
@@ -232,9 +232,9 @@ class Client(ServerLife):
             self.set_state("ready", None)
         notes: list[str] = []
         if found.omitted:
-            notes.append(f"has {found.omitted} more diagnostics than are kept")
+            notes.append(f"has {found.omitted} more than are kept")
         if found.broken:
-            notes.append(f"sent {found.broken} diagnostics that could not be read")
+            notes.append(f"sent {found.broken} that could not be read")
         return Answer(
             self.spec.name,
             "unchanged" if before == known and known.told else "fresh",
@@ -282,12 +282,13 @@ class Client(ServerLife):
         known = self.store.known(self.key, path)
         if document is None or known is None or path in self._inquiries:
             return
+        if not self._current_slots(connection, document):
+            return  # a set for an older text
         version = document.version
         found = await self._read(connection, document)
-        current = connection is self.connection and document.version == version
-        if not current or known.digest != document.snapshot.digest or known.items == found.items:
+        if connection is not self.connection or document.version != version or known.items == found.items:
             return
-        self.store.remember(self.key, path, Known(found.items, known.digest, told=False))
+        self.store.remember(self.key, path, Known(found.items, document.snapshot.digest, told=False))
         self.owner.answered_late(self, path, self.clock.monotonic())
 
     # --- small things ----------------------------------------------------------------------------

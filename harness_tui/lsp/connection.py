@@ -320,8 +320,11 @@ class Connection:
             return
         number = version if isinstance(version, int) and not isinstance(version, bool) else None
         document = self.documents.find(path)
-        if document is not None and number is not None and number > document.version:
-            self._odd_versions = True  # a version that it was never sent: its numbers mean nothing
+        if document is not None and number is not None:
+            if number > document.version:
+                self._odd_versions = True  # a version that it was never sent: its numbers mean nothing
+            elif number < document.version and not self._odd_versions:
+                return  # for an older text; it may even come after the set for this one
         items = cast(list[Any], raw)
         self.take_unasked(PUSHED, path, lambda received, at: Slot(items, number, received, at))
 

@@ -96,7 +96,7 @@ def glob_expression(pattern: str) -> re.Pattern[str]:
 def _letters(inside: str) -> str:
     negated = inside[:1] in ("!", "^")
     body = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)
-    return f"[{'^' if negated else ''}{body}]"
+    return f"[^/{body}]" if negated else f"[{body}]"
 
 
 def _read_watcher(entry: Any) -> Watcher:

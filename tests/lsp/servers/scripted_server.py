@@ -1,0 +1,234 @@
+"""A language server by script: ``scripted_server.py SCRIPT.json``. Standard library only.
+
+Its rule is one that a person can check: each ``BAD`` in the text is an error. The script's keys say how it behaves:
+
+``log``            file; every message that it receives is appended as a JSON line
+``pids``           file; its process id is appended at the start
+``pull``           null, "static", "dynamic" or "late" (registered only after the first didOpen)
+``push``           true: publish after each didOpen and didChange
+``stamp``          "version", null (no version) or a number (always that one)
+``delay``          seconds before each publish or pull answer; ``delay_first``
+                   and ``delay_second`` more before the first and the second
+``empty_first``    publish an empty set right away, the true one 50 ms later
+``skip_equal``     do not publish a set that equals the last one
+``items``          raw items in place of those found
+``encoding``       positionEncoding to choose
+``save``           take didSave
+``watch``          glob patterns to register for file events
+``ask``            id of a workspace/configuration request to send before the first publish, which waits for its answer
+``unknown``        method of a request to send after initialized
+``initialize``     "never", "error" or "exit"
+``junk``           line to write before the first message
+``errors``         bytes to write to standard error at the start
+``pieces``         write every message byte by byte
+``die_on``         method at which it exits with status 3
+``deaf``           ignore shutdown, exit, the end of its input and TERM
+``child``          start a child that holds the pipes
+``cancel``         answer the first N pulls with ServerCancelled
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+with open(sys.argv[1], encoding="utf-8") as script:
+    SCRIPT = json.load(script)
+OUT = sys.stdout.buffer
+LOCK = threading.Lock()
+TEXTS = {}
+STATE = {"answers": 0, "asked": False, "configured": threading.Event(), "cancelled": 0, "registered": False}
+LAST = {}
+
+
+def write(message):
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    data = b"content-length:%d\r\n\r\n" % len(body) + body
+    with LOCK:
+        for part in [data[i : i + 1] for i in range(len(data))] if SCRIPT.get("pieces") else [data]:
+            OUT.write(part)
+            OUT.flush()
+
+
+def units(text):
+    return len(text.encode("utf-8")) if SCRIPT.get("encoding") == "utf-8" else len(text.encode("utf-16-le")) // 2
+
+
+def find(text):
+    if "items" in SCRIPT:
+        return SCRIPT["items"]
+    items = []
+    for number, line in enumerate(text.split("\n")):
+        at = line.find("BAD")
+        while at >= 0:
+            start, end = units(line[:at]), units(line[: at + 3])
+            items.append(
+                {
+                    "range": {
+                        "start": {"line": number, "character": start},
+                        "end": {"line": number, "character": end},
+                    },
+                    "severity": 1,
+                    "source": "scripted",
+                    "message": line.strip(),
+                }
+            )
+            at = line.find("BAD", at + 3)
+    return items
+
+
+def rest():
+    STATE["answers"] += 1
+    more = {1: "delay_first", 2: "delay_second"}.get(STATE["answers"], "")
+    time.sleep(SCRIPT.get("delay", 0) + SCRIPT.get(more, 0))
+
+
+def publish(uri, version, text):
+    def send(items):
+        if SCRIPT.get("skip_equal") and LAST.get(uri, []) == items:
+            return
+        LAST[uri] = items
+        params = {"uri": uri, "diagnostics": items}
+        stamp = SCRIPT.get("stamp", "version")
+        if stamp is not None:
+            params["version"] = version if stamp == "version" else stamp
+        write({"method": "textDocument/publishDiagnostics", "params": params})
+
+    def work():
+        if "ask" in SCRIPT:
+            STATE["configured"].wait(20)
+        rest()
+        if SCRIPT.get("empty_first"):
+            send([])
+            time.sleep(0.05)
+        send(find(text))
+
+    threading.Thread(target=work, daemon=True).start()
+
+
+def pull(number, params):
+    def work():
+        rest()
+        if STATE["cancelled"] < SCRIPT.get("cancel", 0):
+            STATE["cancelled"] += 1
+            write({"id": number, "error": {"code": -32802, "message": "again", "data": {"retriggerRequest": True}}})
+            return
+        items = find(TEXTS.get(params["textDocument"]["uri"], ""))
+        write({"id": number, "result": {"kind": "full", "items": items}})
+
+    threading.Thread(target=work, daemon=True).start()
+
+
+def register(method, options):
+    write(
+        {
+            "id": f"register {method}",
+            "method": "client/registerCapability",
+            "params": {"registrations": [{"id": method, "method": method, "registerOptions": options}]},
+        }
+    )
+
+
+def on_request(message):
+    method, number = message["method"], message["id"]
+    if method == "initialize":
+        how = SCRIPT.get("initialize")
+        if how == "never":
+            return
+        if how == "error":
+            write({"id": number, "error": {"code": -32603, "message": "no compiler found"}})
+            return
+        capabilities = {"textDocumentSync": {"openClose": True, "change": 1, "save": bool(SCRIPT.get("save"))}}
+        if SCRIPT.get("encoding"):
+            capabilities["positionEncoding"] = SCRIPT["encoding"]
+        if SCRIPT.get("pull") == "static":
+            capabilities["diagnosticProvider"] = {"interFileDependencies": False, "workspaceDiagnostics": False}
+        write({"id": number, "result": {"capabilities": capabilities}})
+    elif method == "shutdown":
+        if not SCRIPT.get("deaf"):
+            write({"id": number, "result": None})
+    elif method == "textDocument/diagnostic" and SCRIPT.get("pull"):
+        pull(number, message["params"])
+    else:
+        write({"id": number, "error": {"code": -32601, "message": "unknown method"}})
+
+
+def on_notification(method, params):
+    if method == "initialized":
+        if SCRIPT.get("pull") == "dynamic":
+            register("textDocument/diagnostic", {"identifier": "scripted"})
+        if SCRIPT.get("watch"):
+            register("workspace/didChangeWatchedFiles", {"watchers": [{"globPattern": g} for g in SCRIPT["watch"]]})
+        if "ask" in SCRIPT:
+            items = [{"section": "scripted"}, {"section": "other.deep"}, {"scopeUri": ""}]
+            write({"id": SCRIPT["ask"], "method": "workspace/configuration", "params": {"items": items}})
+        if "unknown" in SCRIPT:
+            write({"id": "u1", "method": SCRIPT["unknown"], "params": None})
+    elif method in ("textDocument/didOpen", "textDocument/didChange"):
+        document = params["textDocument"]
+        text = document["text"] if method.endswith("Open") else params["contentChanges"][0]["text"]
+        TEXTS[document["uri"]] = text
+        if SCRIPT.get("push", True):
+            publish(document["uri"], document["version"], text)
+        if SCRIPT.get("pull") == "late" and not STATE["registered"]:
+            STATE["registered"] = True
+            threading.Timer(0.1, register, ("textDocument/diagnostic", {})).start()
+    elif method == "exit" and not SCRIPT.get("deaf"):
+        os._exit(0)
+
+
+def log(message):
+    if SCRIPT.get("log"):
+        with open(SCRIPT["log"], "a", encoding="utf-8") as file:
+            file.write(json.dumps(message) + "\n")
+
+
+def messages():
+    source = sys.stdin.buffer
+    while line := source.readline():
+        length = int(line.split(b":")[1])
+        source.readline()
+        yield json.loads(source.read(length))
+
+
+def begin():
+    if SCRIPT.get("pids"):
+        with open(SCRIPT["pids"], "a", encoding="utf-8") as file:
+            file.write(f"{os.getpid()}\n")
+    if SCRIPT.get("initialize") == "exit":
+        print("cannot load the compiler", file=sys.stderr)
+        sys.exit(7)
+    if SCRIPT.get("deaf"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if SCRIPT.get("child"):
+        with open(SCRIPT["child"], "w", encoding="utf-8") as file:
+            file.write(str(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"]).pid))
+    if SCRIPT.get("junk"):
+        OUT.write(SCRIPT["junk"].encode() + b"\n")
+        OUT.flush()
+    for _ in range(SCRIPT.get("errors", 0) // 1000):
+        sys.stderr.write("x" * 999 + "\n")
+
+
+def main():
+    begin()
+    for message in messages():
+        log(message)
+        if message.get("method") == SCRIPT.get("die_on", ""):
+            print(f"fell over {message['method']}", file=sys.stderr, flush=True)
+            os._exit(3)
+        if "method" not in message:
+            if message.get("id") == SCRIPT.get("ask"):
+                STATE["configured"].set()
+        elif "id" in message:
+            on_request(message)
+        else:
+            on_notification(message["method"], message.get("params"))
+    while SCRIPT.get("deaf"):
+        time.sleep(1)
+
+
+main()
