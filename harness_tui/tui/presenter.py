@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Literal
 
 from harness_tui.core import events as ev
 from harness_tui.core.messages import UserMessage
@@ -40,8 +41,10 @@ class Presenter:
         self._tools = ToolLog(self.transcript)
         self._last_seq = 0
         self._replaying = False
+        self._since = ""
         self._replayed = ""
         self._typed: list[str] = []
+        self._refused: str | None = None
         self._splitter: AnswerSplitter | None = None
         self._open: MarkdownBlock | None = None
         self._answer_from = 0
@@ -50,15 +53,31 @@ class Presenter:
         self._reasoning_started = ""
         self._run_started_at = ""
 
+    def tell(self, level: Literal["info", "warning", "error"], text: str, hint: str | None = None) -> None:
+        """Show a notice of the front end's own, in the transcript and the panel."""
+        self.flush()
+        notice = ev.Notice(level, "", clean_for_display(text), clean_for_display(hint) if hint else None)
+        if level != "info":
+            self.panels.add_notice(notice)
+        self._add(NoticeBlock(level, "", notice.text, notice.hint))
+
     # --- input ---------------------------------------------------------------------------------------
 
     def expect_message(self, typed: str) -> None:
         """Remember what the person typed: a command's message shows it in the place of its expansion."""
         self._typed = [*self._typed[-20:], typed]
 
-    def replay(self, history: list[ev.Envelope]) -> None:
-        """Take the record of a session. Nothing in it can be answered any more, and no run of it goes on."""
-        self._replaying = True
+    def take_refused(self) -> str | None:
+        """Return a message that was refused before it ran, once: it belongs back into the prompt."""
+        refused, self._refused = self._refused, None
+        return refused
+
+    def replay(self, history: list[ev.Envelope], since: str = "") -> None:
+        """Take the record of a session. Nothing in it can be answered any more, and no run of it goes on.
+
+        The panels take only what happened from ``since`` (RFC 3339, UTC) on: states of earlier processes are history.
+        """
+        self._replaying, self._since = True, since
         for envelope in history:
             self.apply(envelope)
         self.flush()
@@ -107,20 +126,21 @@ class Presenter:
             case ev.SessionStarted() | ev.SessionChanged() | ev.UsageUpdated() | ev.QueueChanged():
                 self._apply_session(envelope)
             case ev.DiagnosticsReported() | ev.ServerChanged() | ev.Notice():
-                self._apply_surroundings(envelope.event)
+                self._apply_surroundings(envelope.event, past=self._replaying and envelope.time < self._since)
             case ev.MessageAdded() | ev.ContextCompacted() | ev.UndoApplied():
                 self._apply_record(envelope.event)
             case _:
                 pass  # todo_updated has no place in the transcript
 
-    def _apply_surroundings(self, event: ev.Event) -> None:
+    def _apply_surroundings(self, event: ev.Event, *, past: bool) -> None:
         match event:
-            case ev.DiagnosticsReported():
+            case ev.DiagnosticsReported() if not past:
                 self.panels.report(event)
-            case ev.ServerChanged():
+            case ev.ServerChanged() if not past:
                 self.panels.change_server(event)
             case ev.Notice():
-                self.panels.add_notice(event)
+                if not past:
+                    self.panels.add_notice(event)
                 hint = clean_for_display(event.hint) if event.hint else None
                 source = clean_for_display(event.source, one_line=True)
                 self._add(NoticeBlock(event.level, source, clean_for_display(event.text), hint))
@@ -178,6 +198,8 @@ class Presenter:
                 text = f"{event.message} Attempt {event.attempt}, again in {event.wait_s:.1f} s."
                 self._add(NoticeBlock("warning", event.kind, clean_for_display(text, one_line=True)))
             case ev.RunFinished():
+                if event.reason == "refused" and not state.running and self._typed:
+                    self._refused = self._typed[0]
                 self._tools.end_all("cancelled" if event.reason == "cancelled" else "ended")
                 self._end_run()
                 self._add(self._end_block(event, envelope.time))

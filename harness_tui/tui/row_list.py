@@ -10,6 +10,7 @@ from typing import ClassVar, TypeAlias
 
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -95,6 +96,10 @@ class RowList(Widget, can_focus=True):
         self._marked = same if same is not None else places[0] if places else -1
         self._keep_in_sight()
         self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the number of lines at ``width``, for ``height: auto``."""
+        return sum(len(row.lines) for row in self._build(max(1, width)))
 
     # --- moving --------------------------------------------------------------------------------------
 

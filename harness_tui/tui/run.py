@@ -64,7 +64,8 @@ async def _run(app: HarnessApp) -> int:
     try:
         await app.run_async(mouse=app.options.mouse)
     finally:
-        await app.close_backend()
+        if problem := await app.close_backend():
+            print(f"harness: {problem}", file=sys.stderr)  # noqa: T201
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
     return app.return_code or 0

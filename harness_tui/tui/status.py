@@ -35,6 +35,7 @@ class StatusLine(Widget):
         self._panels = PanelState()
         self._message = "starting"
         self._timer: Timer | None = None
+        self._drawn: Line = ()
 
     def on_mount(self) -> None:
         """Start paused: an idle session ticks nothing."""
@@ -43,23 +44,23 @@ class StatusLine(Widget):
     def show_state(self, state: SessionState, panels: PanelState) -> None:
         """Show a session; called after each flush."""
         self._state, self._panels, self._message = state, panels, ""
-        self.refresh_state()
-
-    def refresh_state(self) -> None:
-        """The state changed."""
         if self._timer is not None:
-            (self._timer.resume if self._state.running else self._timer.pause)()
-        self.refresh()
+            (self._timer.resume if state.running else self._timer.pause)()
+        if self._line() != self._drawn:
+            self.refresh()
 
     def say(self, message: str) -> None:
         """Show ``message`` in the place of the activity until the session is there."""
-        self._message = message
+        self._message = clean_for_display(message, one_line=True)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """Return the row."""
-        line = status_line(self._state, self._panels, self.size.width, time.monotonic(), self._message)
-        return self._palette.strip(line, self.size.width)
+        self._drawn = self._line()
+        return self._palette.strip(self._drawn, self.size.width)
+
+    def _line(self) -> Line:
+        return status_line(self._state, self._panels, self.size.width, time.monotonic(), self._message)
 
 
 def status_line(state: SessionState, panels: PanelState, width: int, now: float, message: str = "") -> Line:

@@ -58,15 +58,23 @@ class RequestView(Widget, can_focus=True):
         self._body_rows = 0
 
     def show(self, head: list[Line], body: list[Line], foot: list[tuple[Line, int | None]], rows: int) -> int:
-        """Show a page in at most ``rows`` rows; return how many it takes. The body gives way."""
+        """Show a page in at most ``rows`` rows; return how many it takes.
+
+        The body gives way first; where that is not enough, the rows around the marked entry are shown.
+        """
         room = max(_LEAST_BODY, rows - len(head) - len(foot))
         self._body = body
         self._body_rows = min(len(body), room)
         self._top = max(0, min(self._top, len(body) - self._body_rows))
         window = body[self._top : self._top + self._body_rows]
-        self._lines = [*((line, None) for line in head), *((line, None) for line in window), *foot]
+        lines = [*((line, None) for line in head), *((line, None) for line in window), *foot]
+        if len(lines) > rows:
+            last = max((y for y, (_, entry) in enumerate(lines) if entry == self.marked), default=rows - 1)
+            start = max(0, min(last + 1 - rows, len(lines) - rows))
+            lines = lines[start : start + rows]
+        self._lines = lines
         self.refresh()
-        return len(self._lines)
+        return len(lines)
 
     @property
     def hidden_below(self) -> int:
@@ -151,6 +159,10 @@ class RequestBar(Vertical):
         self._start_grace()
         self._draw()
         self._view.focus()
+
+    def take_focus(self) -> None:
+        """Take the focus back."""
+        (self._editor if self._editor.display else self._view).focus()
 
     def update_waiting(self, waiting: int) -> None:
         """Another number of requests waits behind this one."""
@@ -251,13 +263,17 @@ class RequestBar(Vertical):
         prompt = page.text_prompt if not self.in_grace else None
         self._show_editor(prompt, page.entries())
         head = wrap([(page.head, "bold")], width, first=(("? ", "warning bold"),))
-        body = [*page.body(width), ()]
-        rows = max(_LEAST_BODY, self.app.size.height * 6 // 10 - (3 if prompt else 0) - 2)
+        body = page.body(width)
+        screen = self.app.size.height
+        rows = max(screen * 6 // 10, min(screen - 8, 16)) - (self._editor.outer_size.height if prompt else 0)
+        rows = max(1, min(rows, screen - 1))
         foot = self._foot(page, width)
         height = self._view.show(head, body, foot, rows)
         if self._view.hidden_below:
-            more: Line = ((f"… {self._view.hidden_below} more lines (PgDn)", "muted"),)
-            foot = [(more, None), *foot]
+            foot = [((), None), *foot]  # a row for what is said below
+            self._view.show(head, body, foot, rows)
+            hidden = self._view.hidden_below
+            foot[0] = (((f"… {hidden} more line{'s' if hidden != 1 else ''} (PgDn)", "warning"),), None)
             height = self._view.show(head, body, foot, rows)
         self._view.styles.height = height
 

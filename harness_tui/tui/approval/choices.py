@@ -25,25 +25,29 @@ _BAR: Final[Line] = (("│ ", "muted"),)
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer. ``rules`` are lines on what it would store; ``wants_note`` asks for a text first."""
+    """One answer. ``rules`` are lines on what it would store, ``offer`` is the offer's place in the request.
+
+    ``wants_note`` asks for a text first.
+    """
 
     label: str
     action: Literal["allow", "deny"]
     scope: Scope | None = None
     rules: tuple[str, ...] = ()
     wants_note: bool = False
+    offer: int | None = None
 
     def answer(self, request: str, note: str | None = None) -> Answer:
         """Return the intent."""
-        return Answer(request, self.action, scope=self.scope, note=note)
+        return Answer(request, self.action, scope=self.scope, note=note, offer=self.offer)
 
 
 def choices_for(event: ev.PermissionRequested) -> list[Choice]:
     """Return the numbered choices: once, each offer, no, no with a note."""
     found = [Choice("Yes, once", "allow", scope="once")]
-    for offer in event.offers:
+    for place, offer in enumerate(event.offers):
         rules = tuple(_shown(f"{rule.action} {rule.permission} {rule.pattern}") for rule in offer.rules)
-        found.append(Choice(_SCOPES[offer.scope], "allow", scope=offer.scope, rules=rules))
+        found.append(Choice(_SCOPES[offer.scope], "allow", scope=offer.scope, rules=rules, offer=place))
     found.append(Choice("No", "deny"))
     found.append(Choice("No, and tell the model what to do instead", "deny", wants_note=True))
     return found

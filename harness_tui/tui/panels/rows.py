@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.lines import Line, ListRow, Span, cut_cells_start, two_ends, wrap
+from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_cells_start, two_ends, wrap
 from harness_tui.tui.panels.state import PanelState
 
 if TYPE_CHECKING:
@@ -54,18 +54,23 @@ class DiagnosticKey:
     place: int
 
 
-def tab_titles(state: PanelState) -> list[tuple[str, str]]:
-    """Return each tab with its title and count."""
-    errors, warnings = state.count("error"), state.count("warning")
-    found = " ".join(word for word in (f"✗{errors}" if errors else "", f"!{warnings}" if warnings else "") if word)
-    up = sum(state.servers_up(kind)[0] for kind in ("mcp", "lsp"))
-    bad = sum(state.servers_up(kind)[1] for kind in ("mcp", "lsp")) + state.problems()
-    servers = f"{up}" + (f" ✗{bad}" if bad else "")
-    return [
-        ("diagnostics", f"Problems {found or 0}"),
-        ("servers", f"Servers {servers}"),
-        ("skills", f"Skills {len(state.skills)}"),
-    ]
+def tab_titles(state: PanelState, width: int) -> list[tuple[str, str]]:
+    """Return each tab with its title and count, with short names where ``width`` cells are too few."""
+    failed = sum(state.servers_up(kind)[1] for kind in ("mcp", "lsp"))
+    counts = (
+        _counts(state.count("error"), state.count("warning")) or "0",
+        f"{sum(state.servers_up(kind)[0] for kind in ('mcp', 'lsp'))} {_counts(failed, state.problems())}".strip(),
+        str(len(state.skills)),
+    )
+    for names in (("Diagnostics", "Servers", "Skills"), ("Diag", "Serv", "Skills"), ("D", "S", "K")):
+        titles = [f"{name} {count}" for name, count in zip(names, counts, strict=True)]
+        if sum(cells(title) + 2 for title in titles) <= width:
+            break
+    return list(zip(TABS, titles, strict=True))
+
+
+def _counts(errors: int, warnings: int) -> str:
+    return " ".join(word for word in (f"✗{errors}" if errors else "", f"!{warnings}" if warnings else "") if word)
 
 
 def diagnostic_rows(state: PanelState, width: int) -> Sequence[ListRow]:

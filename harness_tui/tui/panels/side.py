@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.lines import ListRow, Span
+from harness_tui.tui.lines import ListRow, Span, cells
 from harness_tui.tui.panels.rows import (
     TABS,
     DiagnosticKey,
@@ -64,14 +64,14 @@ class PanelTabs(Widget):
             return self._palette.strip(((self._hint, "muted"),), self.size.width)
         spans: list[Span] = []
         for name, title in self._titles:
-            spans += [(f" {title} ", "selected bold" if name == self._tab else ""), (" ", "")]
+            spans.append((f" {title} ", "selected bold" if name == self._tab else ""))
         return self._palette.strip(tuple(spans), self.size.width)
 
     @on(events.Click)
     def _on_clicked(self, event: events.Click) -> None:
         x = 0
         for name, title in self._titles:
-            x += len(title) + 3
+            x += cells(title) + 2
             if event.y == 0 and event.x < x:
                 self.post_message(self.Clicked(name))
                 return
@@ -140,7 +140,7 @@ class SidePanel(Vertical):
 
     def update_rows(self) -> None:
         """Draw the present tab anew."""
-        self._tabs.show(tab_titles(self._state), self.tab, self._hint())
+        self._tabs.show(tab_titles(self._state, self._tabs.size.width or 40), self.tab, self._hint())
         self._preview.display = self.tab == "skills"
         match self.tab:
             case "diagnostics":

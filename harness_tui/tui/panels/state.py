@@ -61,9 +61,3 @@ class PanelState:
     def problems(self) -> int:
         """Return the number of notices at level warning or error."""
         return sum(notice.level != "info" for notice in self.notices)
-
-    def reset_session(self) -> None:
-        """Forget what belongs to a session; servers and skills belong to the workspace."""
-        self.diagnostics.clear()
-        self.notices.clear()
-        self.version += 1

@@ -144,19 +144,20 @@ class BlockRenderer:
 
     def _tool_body(self, block: ToolBlock, width: int) -> list[Line]:
         lines: list[Line] = []
+        if block.state == "waiting":
+            return lines  # the request shows what would happen
         if block.diff:
             body = [(*_INDENT, *line) for line in diff_lines(block.diff, width - 2)]
             lines.extend(self._limit(block, body, FOLDED_LINES * 2))
         show_output = block.output and (not block.diff or block.state == "failed" or self.unfolded(block))
         if show_output:
-            style = "error" if block.state == "failed" else "muted"
             text = block.output if len(block.output) < 200_000 else block.output[-200_000:]
             source = text.split("\n")
-            running = block.state == "running"
+            end = block.tool == "bash" or block.state in ("running", "failed")  # the end tells how it went
             keep = OPEN_LINES if self.unfolded(block) else FOLDED_LINES
-            shown = source[-keep:] if running else source[:keep]
-            body = [line for row in shown for line in wrap([(row, style)], width, first=_RULE, rest=_RULE)]
-            lines.extend(self._limit(block, body, keep, hidden=len(source) - len(shown), tail=running))
+            shown = source[-keep:] if end else source[:keep]
+            body = [line for row in shown for line in wrap([(row, "muted")], width, first=_RULE, rest=_RULE)]
+            lines.extend(self._limit(block, body, keep, hidden=len(source) - len(shown), tail=end))
         return lines
 
     def _limit(self, block: Block, lines: list[Line], limit: int, *, hidden: int = 0, tail: bool = False) -> list[Line]:

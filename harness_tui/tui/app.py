@@ -1,0 +1,295 @@
+"""The app: lays the widgets out and wires them to the host. It decides nothing that a session decides.
+
+The first frame needs nothing but Textual and a few modules of ours. The host (events, presenter, workspace) is imported
+in a thread after it; until then the prompt takes keys, and what is sent waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import events, on, work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.worker import Worker, WorkerState
+
+from harness_tui.tui.prompt.completion import SlashCompleter
+from harness_tui.tui.prompt.editor import MessageEditor
+from harness_tui.tui.prompt.field import PromptField
+from harness_tui.tui.prompt.popup import CompletionPopup
+from harness_tui.tui.prompt.queue import QueueView, Unsent
+from harness_tui.tui.status import StatusLine
+from harness_tui.tui.theme import Palette
+from harness_tui.tui.transcript.model import TranscriptModel
+from harness_tui.tui.transcript.scrollmark import ScrollMark
+from harness_tui.tui.transcript.view import TranscriptView
+
+if TYPE_CHECKING:
+    from harness_tui.tui.approval.bar import RequestBar
+    from harness_tui.tui.backend import BackendSession
+    from harness_tui.tui.controller import Controller
+    from harness_tui.tui.panels.side import SidePanel
+    from harness_tui.tui.run import Options
+    from harness_tui.tui.screens.trust import TrustDialog
+
+QUIT_AGAIN_S: Final = 2.0
+
+
+class HarnessApp(App[None]):
+    """The full-screen front end of one project."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "Harness"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - declared so by Textual
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-tall")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "escape", "Cancel the run; leave a panel", show=False),
+        Binding("ctrl+c", "interrupt", "Cancel, or clear the prompt; twice leaves", show=False),
+        Binding("ctrl+d", "end_of_input", "Leave, in the empty prompt", show=False),
+        Binding("ctrl+q", "leave", "Leave", show=False),
+        Binding("ctrl+b,f2", "toggle_panel", "Side panel", show=False),
+        Binding("ctrl+o", "toggle_details", "Show all output, or fold it", show=False),
+        Binding("shift+tab", "next_mode", "Next mode: ask, accept-edits, plan", show=False),
+        Binding("pageup", "transcript_page(-1)", "Transcript: page up", show=False),
+        Binding("pagedown", "transcript_page(1)", "Transcript: page down", show=False),
+        Binding("ctrl+home", "transcript_start", "Transcript: start", show=False),
+        Binding("ctrl+end", "transcript_end", "Transcript: end", show=False),
+        Binding("f1", "help", "Help", show=False),
+    ]
+
+    def __init__(self, start: Path, options: Options, backend: str) -> None:
+        super().__init__()
+        self.start_folder, self.options, self.backend_name = start, options, backend
+        self.theme = "ansi-dark"
+        self.palette = Palette()
+        self.completer = SlashCompleter()
+        self.transcript = TranscriptView(TranscriptModel(), self.palette, id="transcript")
+        self.popup = CompletionPopup(self.palette)
+        self.prompt = PromptField(self.popup, self.completer)
+        self.queue = QueueView(self.palette)
+        self.status = StatusLine(self.palette, str(start))
+        self.unsent: list[tuple[str, str]] = []
+        self.controller: Controller | None = None
+        self._mark = ScrollMark(self.palette)
+        self._interrupted = -QUIT_AGAIN_S
+        self._details = False
+
+    def compose(self) -> ComposeResult:
+        """Transcript over prompt over status line."""
+        with Horizontal(id="main"):
+            yield self.transcript
+            yield self._mark
+        with Vertical(id="dock"):
+            yield self.queue
+            yield self.popup
+            yield self.prompt
+        yield self.status
+
+    def on_mount(self) -> None:
+        """Take keys; begin the rest once this frame is out."""
+        self.prompt.focus()
+        self.call_after_refresh(self.open_backend)
+
+    @work(exit_on_error=False)
+    async def open_backend(self) -> None:
+        """Import the rest in a thread and open the project."""
+        controller = await asyncio.to_thread(_load_controller, self)
+        self.controller = controller
+        await controller.open()
+
+    # --- leaving -------------------------------------------------------------------------------------
+
+    def leave(self, code: int = 0) -> None:
+        """Leave with an exit code; the backend is closed by whoever runs the app."""
+        self.exit(return_code=code)
+
+    async def close_backend(self) -> str | None:
+        """Close the project; returns when nothing of it is left, or says what is."""
+        return await self.controller.close() if self.controller is not None else None
+
+    # --- for the controller --------------------------------------------------------------------------
+
+    async def use_session(self, opened: Awaitable[BackendSession]) -> None:
+        """Make another session the present one."""
+        if self.controller is not None:
+            await self.controller.use_session(opened)
+
+    async def ask_trust(self, *, asked: bool = False) -> None:
+        """Show the trust dialog where it is due, or where the person asked for it."""
+        if self.controller is not None:
+            await self.controller.ask_trust(asked=asked)
+
+    def show_panel(self, tab: str) -> None:
+        """Show a tab of the side panel."""
+        if self.controller is not None:
+            self.controller.show_panel(tab)
+
+    def insert_prompt(self, text: str) -> None:
+        """Put ``text`` into the prompt and go there."""
+        self.prompt.set_text(text)
+        self.prompt.focus()
+
+    # --- prompt --------------------------------------------------------------------------------------
+
+    @on(MessageEditor.Submitted, "#prompt")
+    def _on_submitted(self, event: MessageEditor.Submitted) -> None:
+        self._send(event.text, event.typed, steer=False)
+
+    @on(PromptField.Steered)
+    def _on_steered(self, event: PromptField.Steered) -> None:
+        self._send(event.text, event.typed, steer=True)
+
+    def _send(self, text: str, typed: str, *, steer: bool) -> None:
+        self.prompt.sent.add(typed)
+        self.prompt.take_text()
+        self.transcript.action_end()
+        if self.controller is None or not self.controller.ready:
+            self.unsent.append((text, typed))
+            self.queue.show_items([Unsent(text) for text, _ in self.unsent])
+        else:
+            self.controller.submit(text, typed, steer=steer)
+
+    @on(PromptField.CompletionOpened)
+    def _on_completion_opened(self) -> None:
+        if self.controller is not None:
+            self.controller.refresh_candidates()
+
+    @on(PromptField.HelpWanted)
+    def action_help(self) -> None:
+        """Show keys and commands."""
+        if self.controller is not None:
+            self.controller.slash.show_help()
+
+    @on(PromptField.QueueEditWanted)
+    def _on_queue_edit(self) -> None:
+        if self.controller is not None:
+            self.controller.take_back_last()
+
+    @on(TranscriptView.Typed)
+    def _on_typed_away(self, event: TranscriptView.Typed) -> None:
+        self.prompt.focus()
+        self.prompt.insert(event.character)
+
+    @on(TranscriptView.Scrolled)
+    def _on_scrolled(self, event: TranscriptView.Scrolled) -> None:
+        self._mark.show_place(event.top, event.height, event.total)
+
+    @on(ScrollMark.Moved)
+    def _on_mark_moved(self, event: ScrollMark.Moved) -> None:
+        self.transcript.go_to_share(event.share)
+
+    @on(events.Resize)
+    def _on_resized(self) -> None:
+        self.popup.close()
+
+    # --- what comes later: its classes are not imported before the first frame -----------------------
+
+    def on_request_bar_answered(self, event: RequestBar.Answered) -> None:
+        """The person answered a request."""
+        if self.controller is not None:
+            self.controller.answer(event.answer)
+
+    def on_side_panel_inserted(self, event: SidePanel.Inserted) -> None:
+        """A row of the panel goes into the prompt."""
+        self.insert_prompt(event.text)
+
+    def on_side_panel_restart_wanted(self, event: SidePanel.RestartWanted) -> None:
+        """A server is to be restarted."""
+        if self.controller is not None:
+            self.controller.restart(event.kind, event.name)
+
+    def on_side_panel_preview_wanted(self, event: SidePanel.PreviewWanted) -> None:
+        """A skill's text is wanted."""
+        if self.controller is not None:
+            self.controller.preview(event.path)
+
+    def on_side_panel_left(self) -> None:
+        """The person leaves the panel."""
+        if self.controller is not None:
+            self.controller.leave_panel()
+
+    def on_trust_dialog_typed(self, event: TrustDialog.Typed) -> None:
+        """Somebody types while the trust dialog is up: the text goes on."""
+        self.prompt.insert(event.character)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A worker failed: say so instead of going on in silence."""
+        if event.state is not WorkerState.ERROR:
+            return
+        if self.controller is not None:
+            self.controller.tell_failure(event.worker.error)
+        else:
+            self.status.say(f"could not start: {event.worker.error}; Ctrl+Q leaves")
+
+    # --- actions -------------------------------------------------------------------------------------
+
+    def action_escape(self) -> None:
+        """Go back to the prompt, or cancel the run."""
+        if not self.prompt.has_focus and self.prompt.display:
+            self.prompt.focus()
+        elif self.controller is not None:
+            self.controller.cancel()
+
+    def action_interrupt(self) -> None:
+        """Cancel the run; else clear the prompt; else leave at the second time."""
+        now = time.monotonic()
+        again, self._interrupted = now - self._interrupted < QUIT_AGAIN_S, now
+        if self.controller is not None and self.controller.cancel():
+            return
+        if self.prompt.text:
+            self.prompt.sent.add(self.prompt.text)
+            self.prompt.take_text()
+        elif again:
+            self.leave()
+        else:
+            self.notify("Ctrl+C again leaves", timeout=QUIT_AGAIN_S, markup=False)
+
+    def action_end_of_input(self) -> None:
+        """Leave from an empty prompt; delete to the right in any other."""
+        if self.prompt.text:
+            self.prompt.action_delete_right()
+        else:
+            self.leave()
+
+    def action_leave(self) -> None:
+        """Leave."""
+        self.leave()
+
+    def action_toggle_panel(self) -> None:
+        """Show or hide the side panel."""
+        if self.controller is not None:
+            self.controller.toggle_panel()
+
+    def action_toggle_details(self) -> None:
+        """Show every output whole, or folded."""
+        self._details = not self._details
+        self.transcript.set_details(self._details)
+
+    def action_next_mode(self) -> None:
+        """Go to the next mode."""
+        if self.controller is not None:
+            self.controller.next_mode()
+
+    def action_transcript_page(self, way: int) -> None:
+        """Move the transcript by a page."""
+        self.transcript.action_page(way)
+
+    def action_transcript_start(self) -> None:
+        """Go to the first line."""
+        self.transcript.action_start()
+
+    def action_transcript_end(self) -> None:
+        """Go to the end."""
+        self.transcript.action_end()
+
+
+def _load_controller(app: HarnessApp) -> Controller:
+    from harness_tui.tui.controller import Controller
+
+    return Controller(app)

@@ -1,0 +1,274 @@
+"""Between the widgets and the host: what each thing that the person does leads to, and what is drawn after it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from harness_tui.core import intents as it
+from harness_tui.core.errors import HarnessError
+from harness_tui.tui.approval.bar import GRACE_S, RequestBar
+from harness_tui.tui.approval.page import page_for
+from harness_tui.tui.backend import BackendSession, TrustState
+from harness_tui.tui.host import Host, load_backend
+from harness_tui.tui.panels.side import SidePanel
+from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.screens.trust import TrustDialog
+from harness_tui.tui.slash import find_own, split_command
+from harness_tui.tui.slash_runner import SlashRunner
+from harness_tui.tui.transcript.model import TranscriptModel
+
+if TYPE_CHECKING:
+    from harness_tui.tui.app import HarnessApp
+
+CLOSE_S: Final = 15.0
+"""After this long the program ends even if a part of it does not."""
+
+
+class Controller:
+    """Made once the first frame is out. ``grace`` is how long a request takes no keys, in seconds."""
+
+    def __init__(self, app: HarnessApp, *, grace: float = GRACE_S) -> None:
+        self._app = app
+        self._grace = grace
+        self._host = Host(load_backend(app.backend_name, app.start_folder, app.options), self._draw)
+        self.slash = SlashRunner(app, self._host)
+        self._shown: TranscriptModel | None = None
+        self._panel: SidePanel | None = None
+        self._panel_seen: tuple[PanelState, int] | None = None
+        self._bar = RequestBar(app.palette, grace=grace)
+        self._trust: TrustState | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether a session takes messages."""
+        return self._host.session is not None
+
+    # --- life ----------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Open the project and the session that the command line asked for, then send what waited."""
+        host = self._host
+        await self._app.query_one("#dock").mount(self._bar, before=self._app.popup)
+        info = await host.guarded(host.open())
+        if info is None:
+            self._app.status.say("the project could not be opened; Ctrl+Q leaves")
+            return
+        self._trust = info.trust
+        self._run(self._refresh_candidates())
+        if not await self.use_session(host.backend.start_session()):
+            await self.use_session(host.backend.new_session())
+        if not self.ready:
+            self._app.status.say("there is no session; Ctrl+Q leaves")
+            return
+        self._run(self.ask_trust())
+        unsent, self._app.unsent = self._app.unsent, []
+        self._draw()
+        for text, typed in unsent:
+            await self._submit(text, typed, steer=False)
+
+    async def use_session(self, opened: Awaitable[BackendSession]) -> bool:
+        """Make another session the present one; return whether that went well."""
+        subscription = await self._host.guarded(self._host.use(opened))
+        if subscription is None:
+            return False
+        self._run(self._host.read(subscription), group="reader")
+        return True
+
+    async def close(self) -> str | None:
+        """Close the backend, within a limit; return what went wrong, for the terminal."""
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._host.close()
+        except TimeoutError:
+            return f"not everything ended within {CLOSE_S:.0f} s"
+        except HarnessError as error:
+            return str(error)
+        return None
+
+    def _run(self, work: Coroutine[Any, Any, Any], group: str = "actions") -> None:
+        self._app.run_worker(work, group=group, exit_on_error=False)
+
+    def tell_failure(self, error: BaseException | None) -> None:
+        """A worker failed."""
+        match error:
+            case None:
+                return
+            case HarnessError():
+                self._host.tell("error", str(error), None)
+            case _:
+                self._host.tell("error", f"{type(error).__name__}: {error}", "this is a fault of the program itself")
+
+    # --- what the person does ------------------------------------------------------------------------
+
+    def submit(self, text: str, typed: str, *, steer: bool) -> None:
+        """Send a message or run an own command."""
+        self._run(self._submit(text, typed, steer=steer))
+
+    async def _submit(self, text: str, typed: str, *, steer: bool) -> None:
+        command = split_command(typed)
+        own = find_own(command[0]) if command is not None else None
+        if command is not None and own is not None:
+            await self._host.guarded(self.slash.run(own, command[1]))
+            return
+        await self._host.guarded(self._host.submit(text, typed, steer=steer))
+
+    def cancel(self) -> bool:
+        """Cancel the run; return whether there is one."""
+        if not self._host.presenter.state.running:
+            return False
+        self._run(self._host.send(it.Cancel()))
+        return True
+
+    def answer(self, answer: it.Answer) -> None:
+        """Answer a request; it disappears at once, so that it cannot be answered twice."""
+        self._host.presenter.state.drop_request(request=answer.request)
+        self._run(self._host.send(answer))
+        self._draw()
+
+    def next_mode(self) -> None:
+        """Go to the next mode."""
+        self._run(self.slash.next_mode())
+
+    def take_back_last(self) -> None:
+        """Bring the last waiting message back into the prompt."""
+        self._run(self._take_back_last())
+
+    async def _take_back_last(self) -> None:
+        text = await self._host.take_back_last()
+        if text is not None:
+            present = self._app.prompt.text
+            self._app.insert_prompt(f"{text}\n{present}" if present.strip() else text)
+
+    def refresh_candidates(self) -> None:
+        """Look whether commands or skills changed."""
+        if self.ready:
+            self._run(self._refresh_candidates(), group="candidates")
+
+    async def _refresh_candidates(self) -> None:
+        candidates = await self._host.refresh_candidates()
+        if candidates is not None:
+            self._app.completer.use(candidates)
+            self._app.prompt.refresh_completion()
+            self._draw()
+
+    # --- trust ---------------------------------------------------------------------------------------
+
+    async def ask_trust(self, *, asked: bool = False) -> None:
+        """Show the trust dialog where it is due, or where the person asked for it."""
+        trust, info = self._trust, self._host.info
+        if trust is None or info is None or not (asked or trust.ask):
+            return
+        if trust.trusted or not trust.items:
+            what = "This folder is trusted." if trust.trusted else "This folder brings nothing along that needs trust."
+            self._host.tell("info", what)
+            return
+        dialog = TrustDialog(self._app.palette, info.root, trust.items, grace=self._grace)
+        if await self._app.push_screen_wait(dialog) == "trust":
+            self._trust = await self._host.guarded(self._host.backend.grant_trust()) or trust
+            await self._refresh_candidates()
+        else:
+            await self._host.guarded(self._host.backend.dismiss_trust())
+
+    # --- panel ---------------------------------------------------------------------------------------
+
+    def toggle_panel(self) -> None:
+        """Show the panel and go there, or hide it."""
+        if self._panel is None:
+            self.show_panel("diagnostics")
+        elif self._panel.display:
+            self._hide_panel()
+        else:
+            self.show_panel(self._panel.tab)
+
+    def show_panel(self, tab: str) -> None:
+        """Show a tab of the panel."""
+        if self._panel is None:
+            self._panel = SidePanel(self._app.palette, self._host.panels)
+            self._app.query_one("#main").mount(self._panel)
+        self._panel.display = True
+        self._panel.call_after_refresh(self._panel.show_tab, tab)
+
+    def leave_panel(self) -> None:
+        """Go back to the prompt; a panel that lies over the transcript is hidden."""
+        if self._app.screen.has_class("-narrow"):
+            self._hide_panel()
+        self._focus()
+
+    def _hide_panel(self) -> None:
+        if self._panel is not None:
+            self._panel.display = False
+        self._focus()
+
+    def _focus(self) -> None:
+        if self._bar.display:
+            self._bar.take_focus()
+        else:
+            self._app.prompt.focus()
+
+    def restart(self, kind: str, name: str) -> None:
+        """Restart a server."""
+        backend = self._host.backend
+        self._run(self._host.guarded(backend.restart_server("lsp" if kind == "lsp" else "mcp", name)))
+
+    def preview(self, path: str) -> None:
+        """Load the text of a skill for the panel."""
+        self._run(self._preview(path), group="preview")
+
+    async def _preview(self, path: str) -> None:
+        text = await self._host.guarded(self._host.backend.skill_text(path))
+        if text is not None and self._panel is not None:
+            self._panel.show_preview(path, text)
+
+    # --- drawing -------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        """Bring every widget up to date with the models; each looks itself whether anything changed."""
+        app, presenter = self._app, self._host.presenter
+        if not app.is_running:
+            return
+        if self._shown is not presenter.transcript:
+            self._shown = presenter.transcript
+            app.transcript.show_model(presenter.transcript)
+        else:
+            app.transcript.sync()
+        if self.ready:
+            app.status.show_state(presenter.state, self._host.panels)
+            app.queue.show_items(presenter.state.queue)
+        self._draw_requests()
+        self._draw_panel()
+        refused = presenter.take_refused()
+        if refused is not None and not app.prompt.text:
+            app.prompt.set_text(refused)
+        if wanted := app.transcript.take_wanted_languages():
+            self._run(self._load_languages(wanted), group="languages")
+
+    async def _load_languages(self, wanted: set[str]) -> None:
+        await asyncio.to_thread(self._app.transcript.renderer.highlighter.load, wanted)
+        self._app.transcript.redraw()
+
+    def _draw_panel(self) -> None:
+        panels = self._host.panels
+        seen = (panels, panels.version)
+        if self._panel is not None and self._panel.display and seen != self._panel_seen:
+            self._panel_seen = seen
+            self._panel.show_state(panels)
+
+    def _draw_requests(self) -> None:
+        """Show the oldest request in the place of the prompt, or the prompt again."""
+        requests = self._host.presenter.state.requests
+        if not requests:
+            if self._bar.display:
+                self._bar.leave()
+                self._app.prompt.display = True
+                self._app.prompt.focus()
+            return
+        request = requests[0]
+        if self._bar.request != request.request:
+            self._app.popup.close()
+            self._app.prompt.display = False
+            title = self._host.presenter.state.titles.get(cast(str, getattr(request, "call", "")), "")
+            self._bar.ask(page_for(request, title), len(requests) - 1)
+        else:
+            self._bar.update_waiting(len(requests) - 1)

@@ -1,0 +1,75 @@
+"""The help's text, made from the tables that the program itself uses, so that it cannot lag behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from textual.binding import Binding, BindingType
+
+from harness_tui.tui.lines import Line, Span, cells, wrap
+from harness_tui.tui.prompt.field import PROMPT_KEYS
+from harness_tui.tui.row_list import RowList
+from harness_tui.tui.slash import OWN_COMMANDS
+from harness_tui.tui.transcript.view import TranscriptView
+
+_NAMES = {
+    "escape": "Esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "enter": "Enter",
+    "space": "Space",
+    "question_mark": "?",
+}
+_REQUEST_KEYS = (
+    ("1 … n", "Choose an answer"),
+    ("↑ ↓ Enter", "Choose the marked answer"),
+    ("PgUp PgDn", "Scroll what would happen"),
+    ("Esc", "No"),
+)
+
+
+def help_lines(bindings: Iterable[BindingType], width: int) -> Sequence[Line]:
+    """Return the help at a width: keys of the app, the prompt, requests, lists and the transcript, then commands."""
+    lines: list[Line] = []
+    _section(lines, "Prompt", PROMPT_KEYS, width)
+    _section(lines, "Everywhere", keys_of(bindings), width)
+    _section(lines, "When something waits for you", _REQUEST_KEYS, width)
+    _section(lines, "Transcript (Tab goes there)", keys_of(TranscriptView.BINDINGS), width)
+    _section(lines, "Lists", keys_of(RowList.BINDINGS), width)
+    commands = [
+        (f"/{own.name} {own.hint}".strip(), own.description + (f" ({own.missing})" if own.missing else ""))
+        for own in OWN_COMMANDS
+    ]
+    _section(lines, "Commands", commands, width)
+    more = "Your own commands and skills are offered when you type / in the prompt. !command runs a shell command."
+    lines.extend(wrap([(more, "muted")], width))
+    return lines
+
+
+def keys_of(bindings: Iterable[BindingType]) -> list[tuple[str, str]]:
+    """Return ``(keys, description)`` of bindings that have a description."""
+    found = [binding for binding in bindings if isinstance(binding, Binding) and binding.description]
+    return [(key_names(binding.key), binding.description) for binding in found]
+
+
+def key_names(keys: str) -> str:
+    """Return ``ctrl+b,f2`` as ``Ctrl+B, F2``."""
+    return ", ".join(
+        "+".join(_NAMES.get(part, part.capitalize()) for part in key.split("+")) for key in keys.split(",")
+    )
+
+
+def _section(lines: list[Line], title: str, rows: Sequence[tuple[str, str]], width: int) -> None:
+    lines.append(((title, "heading"),))
+    column = min(max((cells(keys) for keys, _ in rows), default=0), width // 2) + 4
+    for keys, text in rows:
+        head: list[Span] = [("  ", ""), (keys, "bold")]
+        pad = max(1, column - cells(keys) - 2)
+        lines.extend(
+            wrap([(text, "")], width, first=(*head, (" " * pad, "")), rest=((" " * min(column, width // 2), ""),))
+        )
+    lines.append(())

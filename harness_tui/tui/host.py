@@ -1,0 +1,219 @@
+"""Everything behind the widgets: the backend, the open session, its reader. Imported after the first frame.
+
+The host owns no run: that is the session's. It reads events, feeds the presenter, and tells the app when to draw:
+deltas at most :data:`RATE` times a second, everything else at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Final, TypeVar, cast
+
+from harness_tui.core import events as ev
+from harness_tui.core import intents as it
+from harness_tui.core.bus import LaggedError, Subscription
+from harness_tui.core.clock import SystemClock, rfc3339
+from harness_tui.core.errors import HarnessError
+from harness_tui.core.text import clean_for_display
+from harness_tui.tui.backend import Backend, BackendInfo, BackendSession, CommandRow, SkillRow, StartOptions
+from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.presenter import Presenter
+from harness_tui.tui.prompt.completion import Candidate
+from harness_tui.tui.slash import OWN_COMMANDS
+
+RATE: Final = 15.0
+"""How often a second streamed text is drawn."""
+
+T = TypeVar("T")
+
+
+def load_backend(name: str, start: Path, options: StartOptions) -> Backend:
+    """Import ``module:factory`` and call it. Raises ``HarnessError`` that names what is missing."""
+    module_name, _, factory = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+        return cast(Backend, getattr(module, factory)(start, options))
+    except (ImportError, AttributeError) as error:
+        raise HarnessError(f"the program is not whole: {error}", where=name, mend="install it again") from error
+
+
+class Host:
+    """One backend and its present session. ``draw`` is called after the models changed."""
+
+    def __init__(self, backend: Backend, draw: Callable[[], None]) -> None:
+        self.backend = backend
+        self.panels = PanelState()
+        self.presenter = Presenter(self.panels)
+        self.info: BackendInfo | None = None
+        self.session: BackendSession | None = None
+        self._draw = draw
+        self._flush_timer: asyncio.TimerHandle | None = None
+        self._last_flush = 0.0
+        self._reading: Subscription | None = None
+        self._since = rfc3339(SystemClock().now())
+
+    # --- life ----------------------------------------------------------------------------------------
+
+    async def open(self) -> BackendInfo:
+        """Open the workspace."""
+        self.info = info = await self.backend.open()
+        self.presenter.state.root = info.root
+        return info
+
+    async def use(self, opened: Awaitable[BackendSession]) -> Subscription:
+        """Make ``opened`` the present session: subscribe, read its record. The caller goes on with :meth:`read`."""
+        session = await opened
+        subscription = session.subscribe()
+        history = list(await session.history())
+        panels = PanelState(servers=dict(self.panels.servers), skills=self.panels.skills)
+        presenter = await asyncio.to_thread(_replayed, panels, history, self._since)
+        if self._reading is not None:
+            self._reading.close()
+        presenter.state.session = presenter.state.session or session.id
+        if self.info is not None:
+            presenter.state.root = presenter.state.root or self.info.root
+        self.session, self.presenter, self._reading = session, presenter, subscription
+        self.panels = panels
+        self._draw()
+        return subscription
+
+    async def read(self, subscription: Subscription) -> None:
+        """Feed the presenter until the session is closed or another one is used."""
+        while subscription is self._reading:
+            try:
+                async for envelope in subscription:
+                    self._take([envelope, *subscription.take()])
+                return
+            except LaggedError:
+                session = self.session
+                if session is None:
+                    return
+                self._reading = subscription = session.subscribe()
+                self._take(list(await session.history()))
+
+    def _take(self, envelopes: Sequence[ev.Envelope]) -> None:
+        urgent = False
+        for envelope in envelopes:
+            self.presenter.apply(envelope)
+            urgent = urgent or not isinstance(envelope.event, ev.DELTAS)
+        loop = asyncio.get_running_loop()
+        if urgent:
+            self._flush()
+        elif self._flush_timer is None:
+            self._flush_timer = loop.call_at(max(loop.time(), self._last_flush + 1 / RATE), self._flush)
+
+    def _flush(self) -> None:
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
+            self._flush_timer = None
+        self._last_flush = asyncio.get_running_loop().time()
+        self.presenter.flush()
+        self._draw()
+
+    async def close(self) -> None:
+        """Close the backend. Never raises: the person is told by what is left to say on the terminal."""
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
+            self._flush_timer = None
+        await self.backend.close()
+
+    # --- intents -------------------------------------------------------------------------------------
+
+    async def send(self, intent: it.Intent) -> None:
+        """Send an intent to the present session."""
+        if self.session is None:
+            self.tell("warning", "there is no session yet")
+            return
+        await self.session.send(intent)
+
+    async def submit(self, text: str, typed: str, *, steer: bool = False) -> None:
+        """Send a message, or the command after ``!``. While a run goes on it waits, or steers."""
+        if typed.startswith("!") and typed[1:].strip():
+            await self.send(it.Shell(text[1:].strip()))
+            return
+        if text.startswith("/") and not typed.startswith("/"):
+            text = f"/{text}"  # a paste that begins with a slash is text, not a command
+        busy = self.presenter.state.running
+        if not busy:
+            self.presenter.expect_message(typed)
+        await self.send(it.Submit(text, when=("steer" if steer else "queue") if busy else "now"))
+
+    async def take_back_last(self) -> str | None:
+        """Take the last waiting message out of the queue and return its text."""
+        items = self.presenter.state.queue
+        if not items:
+            return None
+        await self.send(it.EditQueue(items[:-1]))
+        return items[-1].text
+
+    def tell(self, level: str, text: str, hint: str | None = None) -> None:
+        """Show a notice of the front end's own."""
+        match level:
+            case "error":
+                self.presenter.tell("error", text, hint)
+            case "warning":
+                self.presenter.tell("warning", text, hint)
+            case _:
+                self.presenter.tell("info", text, hint)
+        self._draw()
+
+    async def guarded(self, work: Awaitable[T]) -> T | None:
+        """Wait for ``work``; what goes wrong is shown, with how to mend it."""
+        try:
+            return await work
+        except HarnessError as error:
+            text = f"{error.where}: {error.what}" if error.where else error.what
+            self.tell("error", text, error.mend)
+        except OSError as error:
+            self.tell("error", str(error))
+        return None
+
+    # --- candidates ----------------------------------------------------------------------------------
+
+    async def refresh_candidates(self) -> list[Candidate] | None:
+        """Ask for commands and skills and return what the prompt completes; ``None`` when they cannot be had."""
+        with contextlib.suppress(HarnessError):
+            commands, skills = await asyncio.gather(self.backend.commands(), self.backend.skills())
+            self.panels.skills = skills
+            self.panels.version += 1
+            return await asyncio.to_thread(_candidates, commands, skills)
+        return None
+
+
+def _replayed(panels: PanelState, history: list[ev.Envelope], since: str) -> Presenter:
+    presenter = Presenter(panels)
+    presenter.replay(history, since)
+    return presenter
+
+
+def _candidates(commands: Sequence[CommandRow], skills: Sequence[SkillRow]) -> list[Candidate]:
+    found = [
+        Candidate(own.name, own.description, own.hint, "harness", bool(own.hint), own.missing)
+        for own in sorted(OWN_COMMANDS, key=lambda own: (bool(own.missing), own.name))
+    ]
+    found += [
+        _candidate(row.name, row.description, row.argument_hint, row.source, row.trusted)
+        for row in commands
+        if not row.hidden
+    ]
+    found += [
+        _candidate(row.slash, row.description, row.argument_hint, f"skill · {row.source}", row.trusted)
+        for row in skills
+    ]
+    return found
+
+
+def _candidate(name: str, about: str, hint: str | None, source: str, trusted: bool) -> Candidate:
+    def line(text: str) -> str:
+        return clean_for_display(text, one_line=True)
+
+    return Candidate(
+        line(name), line(about), line(hint or ""), line(source), reason="" if trusted else "untrusted folder: /trust"
+    )

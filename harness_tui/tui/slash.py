@@ -1,0 +1,74 @@
+"""The TUI's own slash commands: one table that completion, help and dispatch read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCommand:
+    """One own command. ``hint`` names its arguments; ``missing`` says why it does not work yet."""
+
+    name: str
+    description: str
+    hint: str = ""
+    aliases: tuple[str, ...] = ()
+    missing: str = ""
+
+
+_LATER: Final = "not in this version yet"
+
+OWN_COMMANDS: Final = (
+    OwnCommand("help", "Keys and commands"),
+    OwnCommand("new", "Start a new session", aliases=("clear",)),
+    OwnCommand("resume", "Open a recorded session", "[session]", aliases=("sessions",)),
+    OwnCommand("model", "Choose the model", "[name]"),
+    OwnCommand("agent", "Choose the agent", "[name]"),
+    OwnCommand("mode", "Choose what is asked: ask, accept-edits or plan", "[mode]"),
+    OwnCommand("call", "Call a tool by hand", "tool {json}"),
+    OwnCommand("skills", "Skills, with a preview"),
+    OwnCommand("commands", "Commands and where they come from"),
+    OwnCommand("mcp", "MCP servers and notices"),
+    OwnCommand("lsp", "Diagnostics of language servers"),
+    OwnCommand("trust", "What this folder brings along, and whether it may be used"),
+    OwnCommand("ps", "Child processes that run now"),
+    OwnCommand("quit", "Leave", aliases=("exit",)),
+    OwnCommand("fork", "Go on from here in a copy", missing=_LATER),
+    OwnCommand("compact", "Sum up the history", missing=_LATER),
+    OwnCommand("undo", "Take back the changes of a run", missing=_LATER),
+    OwnCommand("redo", "Bring back what undo took", missing=_LATER),
+    OwnCommand("permissions", "Rules and approvals", missing=f"{_LATER}; `harness permissions list` shows them"),
+    OwnCommand("config", "Settings", missing=f"{_LATER}; `harness config show` shows them"),
+    OwnCommand("theme", "Colours", missing=f"{_LATER}; the terminal's own colours are used"),
+    OwnCommand("export", "Write the session to a file", missing=f"{_LATER}; `harness sessions show` prints it"),
+    OwnCommand("copy", "Copy the last answer", missing=f"{_LATER}; select with Shift and the mouse"),
+    OwnCommand("editor", "Write in your own editor", missing=_LATER),
+    OwnCommand("doctor", "Look for what is wrong", missing=f"{_LATER}; `harness doctor` does it"),
+)
+
+MODES: Final = (
+    ("ask", "Edits and commands are asked for"),
+    ("accept-edits", "Edits inside the project are allowed"),
+    ("plan", "Nothing is edited; a plan is made"),
+)
+
+
+def find_own(name: str) -> OwnCommand | None:
+    """Return the own command of this name or alias."""
+    return next((command for command in OWN_COMMANDS if name == command.name or name in command.aliases), None)
+
+
+def split_command(text: str) -> tuple[str, str] | None:
+    """Return name and arguments of ``/name args``; ``None`` for a plain message.
+
+    A first word with a second ``/`` or a dot is a path, and ``//`` is a literal slash; what follows a nested command's
+    name is decided by whoever knows the commands.
+    """
+    if not text.startswith("/") or text.startswith("//"):
+        return None
+    name, _, rest = text[1:].partition(" ")
+    if "\n" in name:
+        name, _, more = name.partition("\n")
+        rest = f"{more} {rest}".strip()
+    return (name, rest.strip()) if name else None

@@ -1,0 +1,189 @@
+"""What the own slash commands do. Imported with the host, after the first frame."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from harness_tui.core import intents as it
+from harness_tui.core.text import clean_for_display
+from harness_tui.tui.help import help_lines
+from harness_tui.tui.host import Host
+from harness_tui.tui.lines import Line, ListRow, two_ends, wrap
+from harness_tui.tui.screens.picker import Picker
+from harness_tui.tui.screens.reader import Reader
+from harness_tui.tui.slash import MODES, OwnCommand
+
+if TYPE_CHECKING:
+    from harness_tui.tui.app import HarnessApp
+    from harness_tui.tui.backend import CommandRow, ProcessRow, SessionRow
+
+
+class SlashRunner:
+    """Runs own commands for the app."""
+
+    def __init__(self, app: HarnessApp, host: Host) -> None:
+        self._app = app
+        self._host = host
+
+    async def run(self, command: OwnCommand, arguments: str) -> None:
+        """Run one command."""
+        if command.missing:
+            self._host.tell("warning", f"/{command.name} is {command.missing}")
+            return
+        match command.name:
+            case "help":
+                self.show_help()
+            case "quit":
+                self._app.leave()
+            case "new":
+                await self._app.use_session(self._host.backend.new_session())
+            case "mcp":
+                self._app.show_panel("servers")
+            case "lsp":
+                self._app.show_panel("diagnostics")
+            case "skills":
+                self._app.show_panel("skills")
+            case "trust":
+                await self._app.ask_trust(asked=True)
+            case _:
+                await self._run_with_arguments(command.name, arguments)
+
+    async def _run_with_arguments(self, name: str, arguments: str) -> None:
+        match name:
+            case "resume":
+                await self._resume(arguments)
+            case "model":
+                await self._set_model(arguments)
+            case "agent":
+                await self._set_agent(arguments)
+            case "mode":
+                await self._set_mode(arguments)
+            case "call":
+                await self._call(arguments)
+            case "commands":
+                await self._show_commands()
+            case "ps":
+                await self._show_processes()
+            case _:
+                self._host.tell("warning", f"/{name} does nothing here")
+
+    # --- screens -------------------------------------------------------------------------------------
+
+    def show_help(self) -> None:
+        """Show keys and commands."""
+        bindings = list(self._app.BINDINGS)
+        self._app.push_screen(Reader(self._app.palette, "Help", lambda width: help_lines(bindings, width)))
+
+    async def _pick(self, title: str, rows: Sequence[tuple[str, str, str]], empty: str) -> str | None:
+        """Let the person choose one of ``(key, left, right)``."""
+
+        def at(width: int) -> list[ListRow]:
+            return [ListRow((_two(left, right, width),), key) for key, left, right in rows]
+
+        return await self._app.push_screen_wait(Picker(self._app.palette, title, at, empty=empty))
+
+    async def _show_commands(self) -> None:
+        commands = await self._host.backend.commands()
+
+        def at(width: int) -> list[Line]:
+            return [line for row in commands for line in _command_lines(row, width)] or [(("No commands.", "muted"),)]
+
+        self._app.push_screen(Reader(self._app.palette, "Commands", at))
+
+    async def _show_processes(self) -> None:
+        processes = await self._host.backend.processes()
+
+        def at(width: int) -> list[Line]:
+            return [line for row in processes for line in _process_lines(row, width)] or [(("None.", "muted"),)]
+
+        self._app.push_screen(Reader(self._app.palette, "Child processes", at))
+
+    # --- session -------------------------------------------------------------------------------------
+
+    async def _resume(self, session: str) -> None:
+        if not session:
+            sessions = await self._host.backend.sessions()
+            present = self._host.session.id if self._host.session is not None else ""
+            rows = [_session_row(row) for row in sessions if row.session != present and row.messages]
+            picked = await self._pick("Resume a session", rows, "No other session in this project.")
+            if picked is None:
+                return
+            session = picked
+        await self._app.use_session(self._host.backend.resume(session))
+
+    async def _set_model(self, name: str) -> None:
+        if not name:
+            models = await self._host.backend.models()
+            rows = [(m.name, m.name, "" if m.available else m.reason or "not available") for m in models]
+            name = await self._pick("Choose the model", rows, "No model is configured.") or ""
+        if name:
+            await self._host.send(it.SetSession(model=name))
+
+    async def _set_agent(self, name: str) -> None:
+        if not name:
+            agents = await self._host.backend.agents()
+            rows = [(agent.name, agent.name, agent.description) for agent in agents]
+            name = await self._pick("Choose the agent", rows, "No agent.") or ""
+        if name:
+            await self._host.send(it.SetSession(agent=name))
+
+    async def _set_mode(self, name: str) -> None:
+        if not name:
+            name = await self._pick("Choose the mode", [(m, m, about) for m, about in MODES], "") or ""
+        if name:
+            await self._host.send(it.SetSession(mode=name))
+
+    async def next_mode(self) -> None:
+        """Go to the next mode."""
+        names = [name for name, _ in MODES]
+        present = self._host.presenter.state.mode
+        place = names.index(present) if present in names else -1
+        await self._host.send(it.SetSession(mode=names[(place + 1) % len(names)]))
+
+    async def _call(self, arguments: str) -> None:
+        tool, _, text = arguments.partition(" ")
+        if not tool:
+            tools = await self._host.backend.tools()
+            picked = await self._pick("Call a tool", [(name, name, "") for name in tools], "No tools.")
+            if picked is not None:
+                self._app.insert_prompt(f"/call {picked} {{}}")
+            return
+        try:
+            data = json.loads(text.strip() or "{}")
+        except ValueError as error:
+            self._host.tell("error", f"the arguments are no JSON: {error}", 'write /call tool {"name": "value"}')
+            self._app.insert_prompt(f"/call {arguments}")
+            return
+        if not isinstance(data, dict):
+            self._host.tell("error", "the arguments must be a JSON object", 'write /call tool {"name": "value"}')
+            return
+        await self._host.send(it.CallTool(tool, data))
+
+
+def _two(left: str, right: str, width: int) -> Line:
+    left, right = clean_for_display(left, one_line=True), clean_for_display(right, one_line=True)
+    return two_ends(((f" {left}", "bold"),), ((f"{right} ", "muted"),), width)
+
+
+def _session_row(row: SessionRow) -> tuple[str, str, str]:
+    when = row.updated[:16].replace("T", " ")
+    note = " · open elsewhere" if row.live else ""
+    return row.session, row.title or row.session, f"{row.messages} messages · {when}{note}"
+
+
+def _command_lines(row: CommandRow, width: int) -> list[Line]:
+    name = clean_for_display(f"/{row.name} {row.argument_hint or ''}", one_line=True)
+    about = clean_for_display(row.description, one_line=True)
+    note = clean_for_display(row.source if row.trusted else f"{row.source}, untrusted", one_line=True)
+    lines = wrap([(name, "bold"), (f"  {note}", "muted")], width)
+    return [*lines, *wrap([(about, "")], width, first=(("  ", ""),))] if about else lines
+
+
+def _process_lines(row: ProcessRow, width: int) -> list[Line]:
+    size = f"{row.rss / 1_048_576:.0f} MiB" if row.rss else ""
+    command = clean_for_display(" ".join(row.command), one_line=True)
+    owner = clean_for_display(row.owner, one_line=True)
+    head = f"{owner}  "
+    return wrap([(head, "bold"), (f"pid {row.pid} {size}  ", "muted"), (command, "")], width, rest=(("  ", ""),))

@@ -1,0 +1,207 @@
+"""A workspace that plays event lists: what the TUI is tested against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from harness_tui.core import events as ev
+from harness_tui.core import intents as it
+from harness_tui.core.bus import EventStream, Subscription
+from harness_tui.core.errors import HarnessError
+
+
+@dataclass(frozen=True, slots=True)
+class FakeTrustItem:
+    kind: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class FakeTrust:
+    trusted: bool = True
+    ask: bool = False
+    items: tuple[FakeTrustItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FakeInfo:
+    root: str = "/srv/project"
+    version: str = "0"
+    trust: FakeTrust = FakeTrust()
+    problems: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FakeCommand:
+    name: str
+    description: str = ""
+    argument_hint: str | None = None
+    source: str = "project"
+    trusted: bool = True
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FakeSkill:
+    name: str
+    description: str = ""
+    source: str = "user"
+    trusted: bool = True
+    hidden_reason: str | None = None
+    argument_hint: str | None = None
+
+    @property
+    def slash(self) -> str:
+        return self.name
+
+    @property
+    def path(self) -> str:
+        return f"/skills/{self.name}/SKILL.md"
+
+
+@dataclass(frozen=True, slots=True)
+class FakeSessionRow:
+    session: str
+    title: str | None = None
+    updated: str = "2026-01-02T03:04:05.000Z"
+    messages: int = 4
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FakeNamed:
+    name: str
+    description: str = ""
+    context: int | None = None
+    available: bool = True
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FakeProcess:
+    owner: str
+    pid: int
+    rss: int | None
+    command: tuple[str, ...]
+
+
+class FakeSession:
+    """A session whose events a test publishes. ``sent`` holds the intents."""
+
+    def __init__(self, session: str = "ses_1", on_send: Callable[[FakeSession, it.Intent], None] | None = None) -> None:
+        self.id = session
+        self.sent: list[it.Intent] = []
+        self.stream = EventStream(session)
+        self.recorded: list[ev.Envelope] = []
+        self.stream.listen(self.recorded.append)
+        self._on_send = on_send
+        self.publish(ev.SessionStarted("/srv/project"))
+        self.publish(ev.SessionChanged(agent="build", model="replay/demo", mode="ask"))
+
+    def publish(self, *events: ev.Event, run: str | None = None) -> None:
+        for event in events:
+            self.stream.publish(event, run=run)
+
+    def subscribe(self) -> Subscription:
+        return self.stream.subscribe()
+
+    async def history(self) -> Sequence[ev.Envelope]:
+        return list(self.recorded)
+
+    async def send(self, intent: it.Intent) -> None:
+        self.sent.append(intent)
+        if self._on_send is not None:
+            self._on_send(self, intent)
+
+
+@dataclass
+class FakeBackend:
+    """What the TUI asks of a workspace. ``calls`` names what was asked."""
+
+    on_send: Callable[[FakeSession, it.Intent], None] | None = None
+    info: FakeInfo = FakeInfo()
+    command_rows: Sequence[FakeCommand] = ()
+    skill_rows: Sequence[FakeSkill] = ()
+    session_rows: Sequence[FakeSessionRow] = ()
+    open_error: HarnessError | None = None
+    start_error: HarnessError | None = None
+    calls: list[str] = field(default_factory=list)
+    sessions_made: list[FakeSession] = field(default_factory=list)
+    prepared: dict[str, FakeSession] = field(default_factory=dict)
+
+    @property
+    def session(self) -> FakeSession:
+        return self.sessions_made[-1]
+
+    async def open(self) -> FakeInfo:
+        self.calls.append("open")
+        if self.open_error is not None:
+            raise self.open_error
+        return self.info
+
+    async def start_session(self) -> FakeSession:
+        self.calls.append("start_session")
+        if self.start_error is not None:
+            raise self.start_error
+        return self._made(self.prepared.get("start"))
+
+    async def new_session(self) -> FakeSession:
+        self.calls.append("new_session")
+        return self._made(None)
+
+    async def resume(self, session: str) -> FakeSession:
+        self.calls.append(f"resume {session}")
+        if session not in self.prepared:
+            raise HarnessError("there is no such session", where=session)
+        return self._made(self.prepared[session])
+
+    def _made(self, session: FakeSession | None) -> FakeSession:
+        made = session or FakeSession(f"ses_{len(self.sessions_made) + 1}", self.on_send)
+        self.sessions_made.append(made)
+        return made
+
+    async def sessions(self) -> Sequence[FakeSessionRow]:
+        return self.session_rows
+
+    async def commands(self) -> Sequence[FakeCommand]:
+        return self.command_rows
+
+    async def skills(self) -> Sequence[FakeSkill]:
+        return self.skill_rows
+
+    async def skill_text(self, path: str) -> str:
+        return f"---\nname: x\n---\n# Text of {path}\n"
+
+    async def models(self) -> Sequence[FakeNamed]:
+        return [FakeNamed("replay/demo"), FakeNamed("anthropic/claude-sonnet", available=False, reason="no key")]
+
+    async def agents(self) -> Sequence[FakeNamed]:
+        return [FakeNamed("build", "Builds"), FakeNamed("plan", "Plans")]
+
+    async def tools(self) -> Sequence[str]:
+        return ["bash", "read"]
+
+    async def processes(self) -> Sequence[FakeProcess]:
+        return [FakeProcess("mcp:time", 4711, 20 * 1_048_576, ("mcp-server-time",))]
+
+    async def grant_trust(self) -> FakeTrust:
+        self.calls.append("grant_trust")
+        return FakeTrust(trusted=True)
+
+    async def dismiss_trust(self) -> None:
+        self.calls.append("dismiss_trust")
+
+    async def restart_server(self, kind: str, name: str) -> None:
+        self.calls.append(f"restart {kind} {name}")
+
+    async def close(self) -> None:
+        self.calls.append("close")
+        for session in self.sessions_made:
+            session.stream.close()
+
+
+def create_slow_import(start: object, options: object) -> FakeBackend:
+    """A factory, for the import by dotted name."""
+    return FakeBackend()
