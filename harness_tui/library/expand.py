@@ -6,10 +6,12 @@ runs or is read. Nothing that is put in is read again.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import CommandRef
@@ -25,7 +27,8 @@ from harness_tui.library.mentions import MentionReader, inside_only
 from harness_tui.library.shell_parts import SHELL_PARTS, SHELL_SECONDS, ShellRunner
 from harness_tui.library.template import ShellPart, Template, compile_template, fill
 
-_VARIABLE = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
+_LARGE_CHARS: Final = 16_384  # more takes longer than the loop may be held
+_VARIABLE: Final = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,11 @@ async def expand_template(source: TemplateSource, args_line: str, around: Surrou
     stopped = _refusal(source, around)
     if stopped is not None:
         return failed(*stopped, command=command, warnings=warnings)
-    header, line = source.header, read_line(args_line)
-    template = compile_template(source.body, header.arguments or {}, hinted=header.hinted, shell=source.shell)
+    header = source.header
+    if len(source.body) + len(args_line) > _LARGE_CHARS:
+        line, template = await asyncio.to_thread(_read, source, args_line)
+    else:
+        line, template = _read(source, args_line)
     model = _known_model(header.model, around, warnings)
     rules = _grants(source, around, warnings)
     variables = _variables(source, around)
@@ -96,6 +102,12 @@ async def expand_template(source: TemplateSource, args_line: str, around: Surrou
 def replace_variables(text: str, variables: Mapping[str, str]) -> str:
     """Return ``text`` with the braced variables of Harness that are known; every other form stays as it is."""
     return _VARIABLE.sub(lambda match: variables.get(match[1], match.group()), text)
+
+
+def _read(source: TemplateSource, args_line: str) -> tuple[ArgumentLine, Template]:
+    header = source.header
+    template = compile_template(source.body, header.arguments or {}, hinted=header.hinted, shell=source.shell)
+    return read_line(args_line), template
 
 
 def _refusal(source: TemplateSource, around: Surroundings) -> tuple[str, str] | None:

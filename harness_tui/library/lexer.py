@@ -222,13 +222,19 @@ class _Lexer:
             parts: list[Token] = []
             self._path(start + 2, quoted.end() - 1, parts, quoted=True)
             return self._take_mention(parts, quoted.end() - 1, quoted.end(), quoted=True)
-        if not _PATH.match(self._text, start + 1) and (self._plain or not self._forms.at(start + 1, len(self._text))):
+        if not self._begins_path(start + 1):
             return start + 1
         self._flush(start)
         self._done = start + 1
         parts = []
         end = self._path(start + 1, len(self._text), parts, quoted=False)
         return self._take_mention(parts, end, end, quoted=False)
+
+    def _begins_path(self, start: int) -> bool:
+        sign = self._text[start : start + 1]
+        if sign == "$":
+            return self._plain or self._forms.at(start, len(self._text)) is not None
+        return sign != "@" and _PATH.match(self._text, start) is not None
 
     def _path(self, position: int, end: int, parts: list[Token], *, quoted: bool) -> int:
         """Read a path up to ``end``, or up to what cannot be in one, and return where it stops."""

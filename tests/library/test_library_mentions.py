@@ -1,0 +1,170 @@
+"""Mentions: which words are one, which file they mean, and what is attached."""
+
+from __future__ import annotations
+
+import base64
+import os
+from dataclasses import replace
+
+import pytest
+from fakes.fake_gates import FakeReadGate
+from library_scene import Expand, Scene
+
+from harness_tui.library.expansion import Surroundings
+from harness_tui.library.lexer import find_mentions
+from harness_tui.library.library import expand_file
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 20
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("see @a.py and @b/c.", ["a.py", "b/c."]),
+        ('@"my file.txt" x', ["my file.txt"]),
+        ("(@a) [@b] '@c'", ["a)", "b]", "c"]),
+        ("@a,@b;@c|d", ["a", "b", "c"]),
+        ("me@host @@x a.@b _@c /@d", []),
+        ("`@code` ``@x`` `@not @y", ["y"]),
+        ("```\n@fence\n```\n@after", ["after"]),
+        ("<!-- @comment --> @shown", ["shown"]),
+        ("@ @, x", []),
+        ("$1 @$2", ["$2"]),
+        ("(@ä/ö)", ["ä/ö)"]),
+    ],
+)
+def test_mentions_in_a_message(text: str, paths: list[str]) -> None:
+    assert find_mentions(text) == paths
+
+
+async def test_a_file_is_attached_and_the_text_stays(expand: Expand, scene: Scene) -> None:
+    scene.write("root/src/a.py", "print(1)\n")
+    found = await expand("Explain @src/a.py.")
+    assert found.message == "Explain @src/a.py."
+    (attachment,) = found.attachments
+    assert (attachment.kind, attachment.path, attachment.bytes) == ("text", "src/a.py", 9)
+    assert attachment.content == "print(1)\n"
+
+
+async def test_a_trailing_mark_belongs_to_a_name_that_exists(expand: Expand, scene: Scene) -> None:
+    scene.write("root/odd).", "x")
+    scene.write("root/plain", "y")
+    found = await expand("(see @odd).) (see @plain).)")
+    assert [item.path for item in found.attachments] == ["odd).", "plain"]
+
+
+async def test_a_mention_may_be_made_of_arguments(expand: Expand, scene: Scene) -> None:
+    scene.write("root/src/my file.py", "x")
+    scene.write("root/b.py", "y")
+    found = await expand("@src/$1 @${2:-b.py} @$9", '"my file.py"')
+    assert [item.path for item in found.attachments] == ["src/my file.py", "b.py"]
+    assert found.message == "@src/my file.py @b.py @"
+    assert found.warnings == ()
+
+
+async def test_mentions_that_were_typed_attach_after_those_of_the_template(expand: Expand, scene: Scene) -> None:
+    scene.write("root/a", "1")
+    scene.write("root/b", "2")
+    found = await expand("Look: $ARGUMENTS @a", "at @b and `@c`")
+    assert [item.path for item in found.attachments] == ["a", "b"]
+
+
+async def test_each_file_is_attached_once_whatever_it_is_called(expand: Expand, scene: Scene) -> None:
+    scene.write("root/a", "1")
+    os.symlink("a", scene.root / "link")
+    found = await expand("@a @./a @link @sub/../a")
+    assert [item.path for item in found.attachments] == ["a"]
+
+
+async def test_a_missing_file_is_a_warning_and_text(expand: Expand) -> None:
+    found = await expand("Use @nothing/here.py now, @media too. " + "@" + "x" * 9_000)
+    assert found.attachments == ()
+    assert found.error is None
+    assert "nothing/here.py" in found.warnings[0]
+    assert len(found.warnings) == 3
+
+
+async def test_a_folder_gives_a_sorted_listing_of_one_level(expand: Expand, scene: Scene) -> None:
+    for name in ("b.txt", "a/inner.txt", "c.txt"):
+        scene.write(f"root/dir/{name}", "")
+    (attachment,) = (await expand("@dir/")).attachments
+    assert (attachment.kind, attachment.path, attachment.content) == ("directory", "dir", "a/\nb.txt\nc.txt")
+
+
+async def test_a_long_listing_says_how_much_is_missing(expand: Expand, scene: Scene) -> None:
+    for number in range(203):
+        scene.write(f"root/dir/{number:03}", "")
+    (attachment,) = (await expand("@dir")).attachments
+    lines = (attachment.content or "").splitlines()
+    assert (len(lines), lines[0], lines[199]) == (201, "000", "199")
+    assert "3 more" in lines[200]
+
+
+async def test_a_long_text_gives_its_head_with_a_note(expand: Expand, scene: Scene) -> None:
+    scene.write("root/lines", "x\n" * 2_001)
+    scene.write("root/bytes", "é" * 200_000)
+    lines, size = (await expand("@lines @bytes")).attachments
+    assert (lines.content or "").count("x\n") == 2_000
+    assert "truncated" in (lines.content or "").splitlines()[-1]
+    assert (size.bytes, size.truncated) == (400_000, True)
+    assert (size.content or "").splitlines()[0] == "é" * 131_072
+
+
+async def test_binary_files_are_a_warning_and_images_are_images(
+    expand: Expand, scene: Scene, around: Surroundings
+) -> None:
+    scene.write("root/data.bin", b"a\x00b")
+    scene.write("root/pic.txt", PNG)
+    found = await expand("@data.bin @pic.txt")
+    (image,) = found.attachments
+    assert (image.kind, image.mime, image.bytes) == ("image", "image/png", 28)
+    assert base64.b64decode(image.content or "") == PNG
+    assert "data.bin" in found.warnings[0]
+    blind = await expand_file(scene.write("t.md", "@pic.txt"), "", replace(around, images=False))
+    assert blind.attachments == ()
+    assert "image" in blind.warnings[0]
+
+
+async def test_a_fifo_is_refused_without_waiting(expand: Expand, scene: Scene) -> None:
+    os.mkfifo(scene.root / "pipe")
+    found = await expand("@pipe")
+    assert found.attachments == ()
+    assert "regular" in found.warnings[0]
+
+
+async def test_outside_files_and_secrets_need_someone_to_allow_them(expand: Expand, scene: Scene) -> None:
+    scene.write("outside.txt", "x")
+    scene.write("root/.env", "KEY=1")
+    os.symlink(scene.base / "outside.txt", scene.root / "inside.txt")
+    found = await expand("@../outside.txt @inside.txt @.env")
+    assert found.attachments == ()
+    assert len(found.warnings) == 2  # the link leads to the file that was refused already
+
+
+async def test_the_gates_decide_on_every_file(scene: Scene, around: Surroundings) -> None:
+    scene.write("outside.txt", "x")
+    scene.write("root/a", "1")
+    scene.write("root/b", "2")
+    template, person = FakeReadGate("a"), FakeReadGate()
+    able = replace(around, read_gate=template, person_gate=person)
+    found = await expand_file(scene.write("t.md", "@a @../outside.txt $ARGUMENTS"), "@b", able)
+    assert [item.path for item in found.attachments] == [str(scene.base / "outside.txt"), "b"]
+    assert (template.asked, person.asked) == (["a", "outside.txt"], ["b"])
+    assert any("not allowed" in warning and "/root/a" in warning for warning in found.warnings)
+
+
+async def test_mentions_of_a_plain_message_attach(scene: Scene) -> None:
+    scene.write("root/a", "1")
+    attachments, warnings = await scene.library().attach_mentions("read @a and @b")
+    assert [item.path for item in attachments] == ["a"]
+    assert len(warnings) == 1
+
+
+async def test_the_home_folder_is_understood(
+    scene: Scene, around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(scene.home))
+    scene.write("home/notes.txt", "n")
+    able = replace(around, read_gate=FakeReadGate())
+    found = await expand_file(scene.write("t.md", "@~/notes.txt"), "", able)
+    assert [item.path for item in found.attachments] == [str(scene.home / "notes.txt")]

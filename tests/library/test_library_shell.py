@@ -1,0 +1,187 @@
+"""Shell parts: where they begin, what they are given, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes.fake_gates import FakeShellGate
+from library_scene import Expand, Scene
+
+from harness_tui.children.registry import ChildRegistry
+from harness_tui.library.expansion import Surroundings
+from harness_tui.library.library import expand_file
+from harness_tui.library.shell_source import read_shell
+from harness_tui.library.template import compile_template
+
+
+def commands(body: str) -> list[str]:
+    return [part.source.written for part in compile_template(body, {}, hinted=False, shell=True).shell_parts]
+
+
+@pytest.mark.parametrize("before", ["", "x\n", "a ", "(", "[", "{", '"', "'", ":", ">"])
+def test_a_part_may_begin_here(before: str) -> None:
+    assert commands(f"{before}!`date`") == ["date"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "KEY=!`date`",
+        "wow!`date`",
+        "`` !`date` ``",
+        "`!`date`",
+        "```\n!`date`\n```",
+        "```!x\ndate\n```",
+        "<!-- !`date` -->",
+        "!`a\nb`",
+        "! `date`",
+        "!``date``",
+        "!` `",
+        "```!\n \n```",
+    ],
+)
+def test_nothing_begins_here(body: str) -> None:
+    assert commands(body) == []
+
+
+def test_a_fence_with_a_bang_is_one_part() -> None:
+    assert commands("a\n~~~~ !\none\n```\ntwo\n~~~~\nb") == ["one\n```\ntwo"]
+
+
+async def test_a_backslash_keeps_a_part_as_text(shell: Expand) -> None:
+    gate = FakeShellGate()
+    assert (await shell("Type \\!`date` here", gate=gate)).message == "Type !`date` here"
+    assert gate.asked == []
+
+
+async def test_words_arrive_as_parameters_and_never_as_program_text(shell: Expand, scene: Scene) -> None:
+    line = 'it\'s $(touch PWNED) ; touch PWNED2 "two words"'
+    found = await shell('!`printf \'[%s]\' "$@" "$ARGUMENTS"`', line)
+    assert found.message == f"[it's][$(touch][PWNED)][;][touch][PWNED2][two words][{line}]"
+    assert list(scene.root.iterdir()) == []
+
+
+async def test_indexed_and_named_forms_become_parameters(shell: Expand) -> None:
+    text = "---\narguments: [from, to]\n---\n!`echo $ARGUMENTS[1] $from ${to:-x} ${from}s`"
+    assert (await shell(text, "a b")).message == "b a b as"
+
+
+async def test_text_in_single_quotes_is_the_commands_own(shell: Expand) -> None:
+    found = await shell("!`echo one two | awk '{print $2}'`", "rest")
+    assert found.message == "two\n\nrest"
+
+
+def test_a_part_that_uses_parameters_takes_the_arguments() -> None:
+    for command in ('echo "$1"', "echo $@", 'echo "${*}"', "echo $ARGUMENTS", "echo ${2:-x}"):
+        assert compile_template(f"!`{command}`", {}, hinted=False, shell=True).takes_arguments is True
+    for command in ("echo '$1'", "echo \\$1", "echo $0", "echo $HOME", "echo $'$1'"):
+        assert compile_template(f"!`{command}`", {}, hinted=False, shell=True).takes_arguments is False
+
+
+def test_a_number_in_a_part_makes_numbers_in_fences_live() -> None:
+    template = compile_template('!`echo "$1"`\n```\n$2\n```', {}, hinted=False, shell=True)
+    assert template.highest == 2
+
+
+def test_rewriting_leaves_everything_else_as_written() -> None:
+    source = read_shell("a \"$x\" '$x' $xy $ARGUMENTS[0]", {"x": 3})
+    assert source.command == "a \"${3}\" '$x' $xy ${1}"
+    assert source.numbers == {3, 1}
+
+
+async def test_output_is_never_read_again(shell: Expand, scene: Scene) -> None:
+    scene.write("root/out.txt", "$1 @out.txt !`exit 5` /help\n\n")
+    found = await shell("Out: !`cat out.txt`!", "arg")
+    assert found.message == "Out: $1 @out.txt !`exit 5` /help!\n\narg"
+    assert found.attachments == ()
+
+
+async def test_a_failing_part_tells_output_and_code(shell: Expand) -> None:
+    assert (await shell("!`echo bad; echo worse >&2; exit 3`")).message == "bad\nworse\n[exit code 3]"
+    assert (await shell("A !`exit 7` B")).message == "A [exit code 7] B"
+    assert (await shell("!`kill -9 $$`")).message == "[exit code 137]"
+
+
+async def test_a_part_is_cut_off_at_its_limit_with_what_it_wrote(shell: Expand) -> None:
+    assert (await shell("!`echo part; sleep 30`", seconds=0.5)).message == "part\n[timed out after 0.5 s]"
+
+
+async def test_the_files_own_limit_counts_below_the_callers(shell: Expand) -> None:
+    found = await shell("---\ntimeout: 1\n---\n!`sleep 30`", seconds=20)
+    assert found.message == "[timed out after 1 s]"
+
+
+async def test_escape_sequences_and_nul_are_removed(shell: Expand) -> None:
+    assert (await shell(r"!`printf '\033[31mred\033[0m\0!\r\n\n'`")).message == "red!"
+
+
+async def test_long_output_is_cut_with_a_line_that_says_so(shell: Expand) -> None:
+    found = await shell("!`head -c 400000 /dev/zero | tr '\\0' x`")
+    head, line = found.message.split("\n")
+    assert head == "x" * 30_000
+    assert "truncated" in line
+
+
+async def test_a_part_gets_no_input_and_the_project_as_its_folder(shell: Expand, scene: Scene) -> None:
+    found = await shell("!`cat; pwd; echo ${HARNESS_PROJECT_DIR}`")
+    assert found.message == f"{scene.root}\n{scene.root}"
+
+
+async def test_what_a_part_left_in_the_background_does_not_hold_it(shell: Expand) -> None:
+    started = time.monotonic()
+    assert (await shell("!`sleep 60 & echo done`")).message == "done"
+    assert time.monotonic() - started < 30
+
+
+async def test_the_gate_sees_every_part_before_any_runs(shell: Expand, scene: Scene) -> None:
+    gate = FakeShellGate(allow=False)
+    found = await shell("!`touch a`\n```!\ntouch b\n```\n", "x 'y z'", gate=gate)
+    assert found.error == "shell-denied"
+    assert gate.asked == [(["touch a", "touch b"], ["x", "y z"])]
+    assert list(scene.root.iterdir()) == []
+
+
+async def test_the_gate_is_given_the_files_grants(shell: Expand) -> None:
+    gate = FakeShellGate()
+    await shell("---\nallowed-tools: Bash(echo:*)\n---\n!`echo x`", gate=gate)
+    assert [(rule.permission, rule.pattern) for rule in gate.grants] == [("bash", "echo *")]
+
+
+async def test_without_anyone_to_ask_a_part_is_denied(expand: Expand) -> None:
+    assert (await expand("!`echo x`")).error == "shell-denied"
+
+
+async def test_more_than_twenty_parts_run_not_at_all(shell: Expand) -> None:
+    gate = FakeShellGate()
+    found = await shell("!`echo x`\n" * 21, gate=gate)
+    assert found.error == "shell-denied"
+    assert "20" in (found.error_text or "")
+    assert gate.asked == []
+    assert (await shell("!`echo x`\n" * 20)).message == "\n".join("x" * 20)
+
+
+async def test_parts_run_one_after_the_other(shell: Expand) -> None:
+    assert (await shell("!`echo 1 > f; sleep 0.2; echo a`\n!`cat f`")).message == "a\n1"
+
+
+async def test_cancelling_ends_the_part_and_sends_nothing(
+    scene: Scene, around: Surroundings, spawner: ChildRegistry
+) -> None:
+    file = scene.write("t.md", "!`touch started; sleep 60`")
+    able = replace(around, spawner=spawner, shell_gate=FakeShellGate())
+    task = asyncio.create_task(expand_file(file, "", able))
+    await _appears(scene.root / "started")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 20)
+    assert spawner.list() == []
+
+
+async def _appears(path: Path) -> None:
+    async with asyncio.timeout(20):
+        while not path.exists():
+            await asyncio.sleep(0.02)
