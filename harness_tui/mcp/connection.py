@@ -12,6 +12,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
+import httpx2
 from mcp import Client, MCPError
 from mcp.client.session import ClientRequestContext
 from mcp.client.subscriptions import SubscriptionLost
@@ -32,6 +33,7 @@ from harness_tui.mcp.reasons import (
     exit_words,
     last_line,
     leaves,
+    one_line,
     plain_words,
     rpc_error,
 )
@@ -41,6 +43,8 @@ from harness_tui.mcp.transport import StdioTransport
 
 _STDERR_S: Final = 0.1
 _SETTLE_S: Final = 1.0
+_LOST_S: Final = 0.5
+_SESSION_GONE: Final = "Session terminated"
 _RELIST_S: Final = 0.2
 _RELISTEN_S: Final = 5.0
 
@@ -156,6 +160,23 @@ class Connection:
 
     # --- how it ended ----------------------------------------------------------------------------
 
+    async def ended_by(self, error: BaseException) -> bool:
+        """Tell whether a request failed because the connection is no more, and see to it that it ends then."""
+        found = rpc_error(error)
+        if found is None:
+            return False
+        if found[1] == _SESSION_GONE and isinstance(self.transport, HttpTransport):
+            self.transport.lost.set()  # the server has forgotten us: every further request would fail as well
+            return True
+        if found[0] != CONNECTION_CLOSED:
+            return False
+        try:
+            async with asyncio.timeout(_LOST_S):
+                await self.transport.lost.wait()
+        except TimeoutError:
+            return False  # the server's own answer, by chance with the same code
+        return True
+
     async def loss_words(self) -> str:
         """Say how the server went away, once that is known."""
         try:
@@ -184,6 +205,8 @@ class Connection:
             words = f"{exit_words(self.transport.own_returncode)} before answering"
             return StartError(f"{words}: {said}" if said else words, where=name, exited=True)
         first = leaves(error)[0]
+        if isinstance(first, httpx2.TransportError):
+            return StartError(f"cannot be reached: {one_line(str(first)) or type(first).__name__}", where=name)
         mend = first.mend if isinstance(first, HarnessError) else None
         return StartError(plain_words(error), where=name, mend=mend, rpc=code)
 

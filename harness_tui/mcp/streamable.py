@@ -85,7 +85,8 @@ class HttpTransport:
         )
 
     async def _note_status(self, response: httpx2.Response) -> None:
-        if response.status_code >= 400:
+        # A GET is only the offer of a stream that a server need not take.
+        if response.status_code >= 400 and response.request.method == "POST":
             self.status = response.status_code
 
     def _receive(self, item: SessionMessage | Exception) -> SessionMessage | Exception:

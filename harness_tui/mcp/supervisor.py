@@ -21,12 +21,10 @@ from harness_tui.mcp import sdk
 from harness_tui.mcp.deadlines import OnProgress, within
 from harness_tui.mcp.listing import CallOutcome, Listing
 from harness_tui.mcp.reasons import (
-    CONNECTION_CLOSED,
     UNSUPPORTED_PROTOCOL,
     CallError,
     StartError,
     plain_words,
-    rpc_error,
 )
 
 if TYPE_CHECKING:
@@ -368,8 +366,7 @@ class Supervisor:
 
     async def _call_error(self, connection: Connection, what: str, error: BaseException) -> CallError:
         where = f"MCP server {self.server.name}"
-        found = rpc_error(error)
-        if found is not None and found[0] == CONNECTION_CLOSED and not connection.alive:
+        if await connection.ended_by(error):
             words = await connection.loss_words()
             return CallError(
                 f"it {words} during {what}; whether that had an effect is not known",

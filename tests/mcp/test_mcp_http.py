@@ -9,20 +9,27 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from harness_tui.config.settings import McpServerSettings, McpTimeouts
+from harness_tui.mcp import supervisor as supervising
 from harness_tui.mcp.pool import McpPool
+from harness_tui.mcp.reasons import CallError
 
 Make = Callable[..., McpPool]
 SCRIPT = Path(__file__).parent / "servers" / "over_http.py"
 
 
 @pytest.fixture
-def address() -> Iterator[Callable[..., str]]:
+def started() -> list[subprocess.Popen[str]]:
+    return []
+
+
+@pytest.fixture
+def address(started: list[subprocess.Popen[str]]) -> Iterator[Callable[..., str]]:
     """``address(KEY="x")`` starts a server that wants this key and returns its URL."""
-    started: list[subprocess.Popen[str]] = []
 
     def start(**environment: str) -> str:
         process = subprocess.Popen(
@@ -74,7 +81,7 @@ async def test_an_address_where_nobody_listens_is_the_reason(make_pool: Make) ->
     pool = await opened(make_pool(entry(f"http://127.0.0.1:{port}/mcp")))
     (line,) = pool.status()
     assert line.state == "failed"
-    assert "connect" in (line.reason or "").lower()
+    assert line.reason == "cannot be reached: All connection attempts failed"
 
 
 async def test_an_address_that_never_answers_is_given_up_in_time(make_pool: Make) -> None:
@@ -85,3 +92,21 @@ async def test_an_address_that_never_answers_is_given_up_in_time(make_pool: Make
         assert (line.state, line.reason) == ("failed", "did not answer within 1 s")
         async with asyncio.timeout(10):
             await pool.close()
+
+
+async def test_a_server_that_went_away_and_came_back_is_used_again(
+    make_pool: Make,
+    address: Callable[..., str],
+    started: list[subprocess.Popen[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervising, "BACK_OFF_S", (0.01, 0.02, 0.04))
+    url = address()
+    pool = await opened(make_pool(entry(url)))
+    started[0].kill()
+    started[0].wait(10)
+    with pytest.raises(CallError, match="it closed its connection during work"):
+        await pool.call("web", "work", {})
+    assert pool.status()[0].state == "failed"
+    address(PORT=str(urlsplit(url).port))
+    assert (await pool.call("web", "work", {})).content[0]["text"] == "worked over http"

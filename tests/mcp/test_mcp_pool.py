@@ -109,9 +109,9 @@ async def test_untrusted_disabled_and_faulty_entries_are_listed_and_never_starte
     make_pool: Make, server: Entry, registry: ChildRegistry
 ) -> None:
     pool = make_pool(
-        server("plain", name="a", trusted=False),
-        server("plain", name="b", enabled=False),
-        server("plain", name="c", error="command must be a list"),
+        server("simple", name="a", trusted=False),
+        server("simple", name="b", enabled=False),
+        server("simple", name="c", error="command must be a list"),
     )
     await opened(pool, eager=True)
     status = {line.name: line for line in pool.status()}
@@ -121,7 +121,7 @@ async def test_untrusted_disabled_and_faulty_entries_are_listed_and_never_starte
     assert status["c"].reason == "command must be a list"
     assert registry.list() == []
     with pytest.raises(ToolError, match="harness trust"):
-        await pool.call("a", "add", {})
+        await pool.call("a", "work", {})
     with pytest.raises(ToolError, match="harness trust"):
         await pool.restart("a")
 
@@ -129,34 +129,33 @@ async def test_untrusted_disabled_and_faulty_entries_are_listed_and_never_starte
 async def test_a_lazy_server_with_a_manifest_starts_at_its_first_call(
     make_pool: Make, server: Entry, registry: ChildRegistry, sink: FakeSink
 ) -> None:
-    first = await opened(make_pool(server("plain")))
+    first = await opened(make_pool(server("simple")))
     await first.close()
     sink.events.clear()
-    pool = await opened(make_pool(server("plain")))
+    pool = await opened(make_pool(server("simple")))
     (line,) = pool.status()
-    assert (line.state, line.tools) == ("idle", 5)
-    assert pool.find("plain_add") is not None
-    assert [prompt.name for prompt in pool.prompts()] == ["greet"]
+    assert (line.state, line.tools) == ("idle", 2)
+    assert pool.find("simple_work") is not None
     assert registry.list() == []
-    assert text(await pool.call("plain", "add", {"a": 1, "b": 1})) == "2"
-    assert sink.states("plain") == ["idle", "starting", "ready"]
+    assert text(await pool.call("simple", "work", {})) == "worked"
+    assert sink.states("simple") == ["idle", "starting", "ready"]
     assert sink.notices("info") == []
 
 
 async def test_lazy_false_and_eager_start_in_spite_of_a_manifest(make_pool: Make, server: Entry) -> None:
-    await (await opened(make_pool(server("plain")))).close()
-    pool = await opened(make_pool(server("plain", lazy=False)))
+    await (await opened(make_pool(server("simple")))).close()
+    pool = await opened(make_pool(server("simple", lazy=False)))
     assert pool.status()[0].state == "ready"
     await pool.close()
-    again = await opened(make_pool(server("plain")), eager=True)
+    again = await opened(make_pool(server("simple")), eager=True)
     assert again.status()[0].state == "ready"
 
 
 async def test_loading_alone_starts_nothing(make_pool: Make, server: Entry, registry: ChildRegistry) -> None:
-    await (await opened(make_pool(server("plain")))).close()
-    pool = make_pool(server("plain"), server("exits_at_once"))
+    await (await opened(make_pool(server("simple")))).close()
+    pool = make_pool(server("simple"), server("exits_at_once"))
     await pool.load()
-    assert [(line.state, line.tools) for line in pool.status()] == [("idle", 0), ("idle", 5)]
+    assert [(line.state, line.tools) for line in pool.status()] == [("idle", 0), ("idle", 2)]
     assert registry.list() == []
 
 
@@ -185,31 +184,31 @@ async def test_at_most_three_servers_start_at_once(make_pool: Make, server: Entr
 
 
 async def test_tools_can_be_switched_off_by_pattern(make_pool: Make, server: Entry) -> None:
-    pool = await opened(make_pool(server("plain", tools={"*": False, "a*": True})))
-    assert [tool.spec.name for tool in pool.tools()] == ["plain_add"]
+    pool = await opened(make_pool(server("simple", tools={"*": False, "w*": True})))
+    assert [tool.spec.name for tool in pool.tools()] == ["simple_work"]
     assert pool.status()[0].tools == 1
     with pytest.raises(ToolError, match="disabled in the configuration"):
-        await pool.call("plain", "fail", {})
+        await pool.call("simple", "fail", {})
 
 
 async def test_names_of_built_in_tools_are_reserved(make_pool: Make, server: Entry) -> None:
-    pool = await opened(make_pool(server("plain", tools={"*": False, "add": True}), reserved={"plain_add"}))
+    pool = await opened(make_pool(server("simple", tools={"fail": False}), reserved={"simple_work"}))
     (tool,) = pool.tools()
-    assert tool.spec.name.startswith("plain_add_")
+    assert tool.spec.name.startswith("simple_work_")
     assert pool.find(tool.spec.name) is tool
-    assert (tool.server, tool.definition.name) == ("plain", "add")
+    assert (tool.server, tool.definition.name) == ("simple", "work")
 
 
 async def test_an_unknown_server_is_named_with_a_suggestion(make_pool: Make, server: Entry) -> None:
-    pool = make_pool(server("plain"))
-    with pytest.raises(HarnessError, match="did you mean plain"):
-        await pool.call("plian", "add", {})
+    pool = make_pool(server("simple"))
+    with pytest.raises(HarnessError, match="did you mean simple"):
+        await pool.call("simpel", "work", {})
 
 
 async def test_an_unknown_tool_names_those_that_exist(make_pool: Make, server: Entry) -> None:
-    pool = await opened(make_pool(server("plain")))
-    with pytest.raises(ToolError, match=r"no tool named subtract .*add, count"):
-        await pool.call("plain", "subtract", {})
+    pool = await opened(make_pool(server("simple")))
+    with pytest.raises(ToolError, match=r"no tool named subtract .*fail, work"):
+        await pool.call("simple", "subtract", {})
 
 
 async def test_prompts_are_listed_and_fetched(make_pool: Make, server: Entry) -> None:
@@ -228,9 +227,9 @@ async def test_the_environment_is_what_the_entry_says(
 ) -> None:
     monkeypatch.setenv("SOME_PROVIDER_API_KEY", "secret")
     monkeypatch.setenv("WANTED", "inherited")
-    pool = await opened(make_pool(server("plain", env={"OWN": "set"}, inherit=("WANTED",))))
+    pool = await opened(make_pool(server("simple", env={"OWN": "set"}, inherit=("WANTED",))))
     values = [
-        text(await pool.call("plain", "environment", {"name": name}))
+        text(await pool.call("simple", "work", {"variable": name}))
         for name in ("OWN", "WANTED", "SOME_PROVIDER_API_KEY")
     ]
     assert values == ["set", "inherited", "(unset)"]
@@ -245,7 +244,7 @@ async def test_the_working_folder_is_that_of_the_entry(make_pool: Make, tmp_path
 
 
 async def test_a_working_folder_that_is_missing_is_the_reason(make_pool: Make, server: Entry) -> None:
-    pool = await opened(make_pool(server("plain", cwd="not-there")))
+    pool = await opened(make_pool(server("simple", cwd="not-there")))
     (line,) = pool.status()
     assert line.state == "failed"
     assert "not-there" in (line.reason or "")
@@ -253,11 +252,11 @@ async def test_a_working_folder_that_is_missing_is_the_reason(make_pool: Make, s
 
 async def test_calls_are_recorded_in_the_audit(make_pool: Make, server: Entry) -> None:
     audit = FakeAudit()
-    pool = await opened(make_pool(server("plain"), audit=audit))
-    await pool.call("plain", "add", {"a": 1, "b": 1})
-    await pool.call("plain", "fail", {})
+    pool = await opened(make_pool(server("simple"), audit=audit))
+    await pool.call("simple", "work", {})
+    await pool.call("simple", "fail", {})
     assert [(kind, fields["tool"], fields["result"]) for kind, fields in audit.records] == [
-        ("mcp_call", "add", "ok"),
+        ("mcp_call", "work", "ok"),
         ("mcp_call", "fail", "error"),
     ]
 
@@ -312,13 +311,13 @@ async def test_junk_on_the_wire_is_survived_and_told_once(make_pool: Make, serve
 
 
 async def test_a_call_of_a_definition_that_was_not_shown_is_refused(make_pool: Make, server: Entry) -> None:
-    pool = await opened(make_pool(server("plain")))
+    pool = await opened(make_pool(server("simple")))
     with pytest.raises(ToolError, match="is not the one that was offered"):
-        await pool.call("plain", "add", {"a": 1, "b": 1}, fingerprint="0" * 64)
+        await pool.call("simple", "work", {}, fingerprint="0" * 64)
 
 
 async def test_starting_twice_starts_once(make_pool: Make, server: Entry, registry: ChildRegistry) -> None:
-    pool = make_pool(server("plain"))
+    pool = make_pool(server("simple"))
     pool.start()
     pool.start()
     assert await pool.wait_started(60)
@@ -328,13 +327,13 @@ async def test_starting_twice_starts_once(make_pool: Make, server: Entry, regist
 async def test_closing_while_servers_start_leaves_nothing(
     make_pool: Make, server: Entry, registry: ChildRegistry
 ) -> None:
-    pool = make_pool(server("plain"), server("never_answers", timeout=McpTimeouts(start=30)))
+    pool = make_pool(server("simple"), server("never_answers", timeout=McpTimeouts(start=30)))
     pool.start()
     await pool.wait_started(0.5)
     await pool.close()
     assert registry.list() == []
     with pytest.raises(ToolError, match="session is ending"):
-        await pool.call("plain", "add", {})
+        await pool.call("simple", "work", {})
 
 
 async def test_a_handshake_server_that_exits_at_the_probe_is_started_again_and_remembered(

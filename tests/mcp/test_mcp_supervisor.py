@@ -191,15 +191,43 @@ async def test_a_slow_server_is_waited_for_within_its_own_time_out(make_pool: Ma
 
 
 async def test_many_calls_at_once_share_one_connection(make_pool: Make, server: Entry, registry: ChildRegistry) -> None:
-    pool = make_pool(server("plain"))
-    outcomes = await asyncio.gather(*(pool.call("plain", "add", {"a": n, "b": n}) for n in range(20)))
-    assert [outcome.content[0]["text"] for outcome in outcomes] == [str(2 * n) for n in range(20)]
+    pool = make_pool(server("simple"))
+    outcomes = await asyncio.gather(*(pool.call("simple", "work", {"word": str(n)}) for n in range(20)))
+    assert [outcome.content[0]["text"] for outcome in outcomes] == [str(n) for n in range(20)]
     assert len(registry.list()) == 1
 
 
 async def test_arguments_with_lone_surrogates_reach_the_server_as_question_marks(
     make_pool: Make, server: Entry
 ) -> None:
-    pool = await opened(make_pool(server("plain")))
-    outcome = await pool.call("plain", "environment", {"name": "\ud800"})
-    assert outcome.content[0]["text"] == "(unset)"
+    pool = await opened(make_pool(server("simple")))
+    outcome = await pool.call("simple", "work", {"word": "a\ud800b"})
+    assert outcome.content[0]["text"] == "a?b"
+
+
+async def test_a_server_that_closes_its_output_and_lives_on_is_ended(
+    make_pool: Make, server: Entry, registry: ChildRegistry
+) -> None:
+    pool = await opened(make_pool(server("closes_output")))
+    with pytest.raises(CallError, match="it closed its connection during work"):
+        await pool.call("closes_output", "work", {})
+    async with asyncio.timeout(10):
+        while registry.list():
+            await asyncio.sleep(0.05)
+    assert pool.status()[0].state == "failed"
+
+
+async def test_a_server_that_reads_nothing_holds_neither_the_call_nor_the_end(
+    make_pool: Make, server: Entry, registry: ChildRegistry
+) -> None:
+    pool = await opened(make_pool(server("stops_reading", timeout=McpTimeouts(idle=0.5))))
+    async with asyncio.timeout(15):
+        with pytest.raises(CallError, match="was silent"):
+            await pool.call("stops_reading", "work", {"filler": "x" * 1_000_000})
+        call = asyncio.create_task(pool.call("stops_reading", "work", {"filler": "x" * 1_000_000}))
+        await asyncio.sleep(0.1)
+        call.cancel()
+        await asyncio.wait({call}, timeout=1)
+        assert call.cancelled()
+        await pool.close()
+    assert registry.list() == []

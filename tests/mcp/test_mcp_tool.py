@@ -25,6 +25,14 @@ async def run(pool: McpPool, name: str, arguments: dict[str, object], context: T
 
 
 @pytest.fixture
+async def simple(make_pool: Make, server: Entry) -> McpPool:
+    pool = make_pool(server("simple"))
+    pool.start()
+    assert await pool.wait_started(60)
+    return pool
+
+
+@pytest.fixture
 async def plain(make_pool: Make, server: Entry) -> McpPool:
     pool = make_pool(server("plain"))
     pool.start()
@@ -33,26 +41,26 @@ async def plain(make_pool: Make, server: Entry) -> McpPool:
 
 
 async def test_a_call_is_shown_with_its_arguments_and_decided_under_its_name(
-    plain: McpPool, context: ToolContext
+    simple: McpPool, context: ToolContext
 ) -> None:
-    tool = plain.find("plain_add")
+    tool = simple.find("simple_work")
     assert tool is not None
-    prepared = await tool.prepare({"a": 1, "b": "\x1b[31m2"}, context)
-    assert prepared.title == "plain: add (a=1, b=2)"
-    assert prepared.checks == (Check("mcp", "plain_add"),)
-    assert prepared.preview == ArgumentsPreview({"a": 1, "b": "\x1b[31m2"})
+    prepared = await tool.prepare({"word": "\x1b[31mred", "more": [1]}, context)
+    assert prepared.title == "simple: work (word=red, more=[1])"
+    assert prepared.checks == (Check("mcp", "simple_work"),)
+    assert prepared.preview == ArgumentsPreview({"word": "\x1b[31mred", "more": [1]})
 
 
-async def test_the_result_is_the_text(plain: McpPool, context: ToolContext) -> None:
-    result = await run(plain, "plain_add", {"a": 40, "b": 2}, context)
+async def test_the_result_is_the_text(simple: McpPool, context: ToolContext) -> None:
+    result = await run(simple, "simple_work", {"word": "42"}, context)
     assert (result.output, result.is_error, result.full_output) == ("42", False, None)
-    assert result.metadata["server"] == "plain"
+    assert result.metadata["server"] == "simple"
 
 
-async def test_an_error_of_the_tool_is_an_error_that_the_model_reads(plain: McpPool, context: ToolContext) -> None:
-    result = await run(plain, "plain_fail", {}, context)
+async def test_an_error_of_the_tool_is_an_error_that_the_model_reads(simple: McpPool, context: ToolContext) -> None:
+    result = await run(simple, "simple_fail", {}, context)
     assert result.is_error
-    assert "the disk is full" in result.output
+    assert result.output == "the disk is full"
 
 
 async def test_wrong_arguments_are_the_servers_to_refuse(plain: McpPool, context: ToolContext) -> None:
@@ -99,14 +107,14 @@ async def test_promised_structure_that_is_missing_is_noted_and_the_text_kept(
 
 
 async def test_a_server_that_cannot_be_had_is_the_reason_of_the_error(
-    make_pool: Make, server: Entry, context: ToolContext, tmp_path: Path
+    make_pool: Make, server: Entry, context: ToolContext
 ) -> None:
-    good = make_pool(server("plain"))
+    good = make_pool(server("simple"))
     good.start()
     assert await good.wait_started(60)
-    tool = good.find("plain_add")
+    tool = good.find("simple_work")
     assert tool is not None
-    prepared = await tool.prepare({"a": 1, "b": 1}, context)
+    prepared = await tool.prepare({}, context)
     await good.close()
-    with pytest.raises(ToolError, match="MCP server plain"):
+    with pytest.raises(ToolError, match="MCP server simple: the session is ending"):
         await tool.run(prepared, context)

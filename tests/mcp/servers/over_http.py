@@ -1,4 +1,7 @@
-"""A server on the official SDK over Streamable HTTP on loopback; prints its port. KEY, when set, is wanted in X-Key."""
+"""A server on the official SDK over Streamable HTTP on loopback; prints its port.
+
+PORT chooses it; KEY, when set, is wanted in the header X-Key.
+"""
 
 import os
 import socket
@@ -26,6 +29,6 @@ async def guarded(scope, receive, send):
 
 if __name__ == "__main__":
     app = server.streamable_http_app()
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", int(os.environ.get("PORT", "0"))))
     print(listener.getsockname()[1], flush=True)
     uvicorn.Server(uvicorn.Config(guarded, log_level="error", lifespan="on")).run(sockets=[listener])
