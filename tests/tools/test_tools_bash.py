@@ -107,7 +107,9 @@ async def test_a_cancel_ends_everything_and_what_was_written_was_told(bench: Any
     command = "echo part; echo $$ > pid; sleep 60"
     task = asyncio.create_task(bench.call("bash", command=command))
     async with asyncio.timeout(10):
-        while not (bench.root / "pid").exists() or not (bench.root / "pid").read_text().strip():
+        while not (
+            bench.registry.list() and (bench.root / "pid").exists() and (bench.root / "pid").read_text().strip()
+        ):
             await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
