@@ -18,11 +18,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.worker import Worker, WorkerState
 
-from harness_tui.tui.prompt.completion import SlashCompleter
 from harness_tui.tui.prompt.editor import MessageEditor
 from harness_tui.tui.prompt.field import PromptField
-from harness_tui.tui.prompt.popup import CompletionPopup
-from harness_tui.tui.prompt.queue import QueueView, Unsent
 from harness_tui.tui.status import StatusLine
 from harness_tui.tui.theme import Palette
 from harness_tui.tui.transcript.model import TranscriptModel
@@ -68,12 +65,9 @@ class HarnessApp(App[None]):
         self.start_folder, self.options, self.backend_name = start, options, backend
         self.theme = "ansi-dark"
         self.palette = Palette()
-        self.completer = SlashCompleter()
         self.transcript = TranscriptView(TranscriptModel(), self.palette, id="transcript")
-        self.popup = CompletionPopup(self.palette)
-        self.prompt = PromptField(self.popup, self.completer)
-        self.queue = QueueView(self.palette)
-        self.status = StatusLine(self.palette, str(start))
+        self.prompt = PromptField()
+        self.status = StatusLine(self.palette)
         self.unsent: list[tuple[str, str]] = []
         self.controller: Controller | None = None
         self._mark = ScrollMark(self.palette)
@@ -86,8 +80,6 @@ class HarnessApp(App[None]):
             yield self.transcript
             yield self._mark
         with Vertical(id="dock"):
-            yield self.queue
-            yield self.popup
             yield self.prompt
         yield self.status
 
@@ -151,7 +143,7 @@ class HarnessApp(App[None]):
         self.transcript.action_end()
         if self.controller is None or not self.controller.ready:
             self.unsent.append((text, typed))
-            self.queue.show_items([Unsent(text) for text, _ in self.unsent])
+            self.status.say(f"starting; {len(self.unsent)} to be sent then")
         else:
             self.controller.submit(text, typed, steer=steer)
 
@@ -186,7 +178,7 @@ class HarnessApp(App[None]):
 
     @on(events.Resize)
     def _on_resized(self) -> None:
-        self.popup.close()
+        self.prompt.close_completion()
 
     # --- what comes later: its classes are not imported before the first frame -----------------------
 
@@ -217,6 +209,10 @@ class HarnessApp(App[None]):
     def on_trust_dialog_typed(self, event: TrustDialog.Typed) -> None:
         """Somebody types while the trust dialog is up: the text goes on."""
         self.prompt.insert(event.character)
+
+    def on_completion_popup_taken(self) -> None:
+        """A completion was clicked."""
+        self.prompt.accept_clicked()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A worker failed: say so instead of going on in silence."""

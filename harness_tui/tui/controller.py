@@ -14,6 +14,9 @@ from harness_tui.tui.backend import BackendSession, TrustState
 from harness_tui.tui.host import Host, load_backend
 from harness_tui.tui.panels.side import SidePanel
 from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.prompt.completion import SlashCompleter
+from harness_tui.tui.prompt.popup import CompletionPopup
+from harness_tui.tui.prompt.queue import QueueView
 from harness_tui.tui.screens.trust import TrustDialog
 from harness_tui.tui.slash import find_own, split_command
 from harness_tui.tui.slash_runner import SlashRunner
@@ -38,6 +41,9 @@ class Controller:
         self._panel: SidePanel | None = None
         self._panel_seen: tuple[PanelState, int] | None = None
         self._bar = RequestBar(app.palette, grace=grace)
+        self._queue = QueueView(app.palette)
+        self._popup = CompletionPopup(app.palette)
+        self._completer = SlashCompleter()
         self._trust: TrustState | None = None
 
     @property
@@ -50,7 +56,8 @@ class Controller:
     async def open(self) -> None:
         """Open the project and the session that the command line asked for, then send what waited."""
         host = self._host
-        await self._app.query_one("#dock").mount(self._bar, before=self._app.popup)
+        await self._app.query_one("#dock").mount_all([self._queue, self._popup, self._bar], before=self._app.prompt)
+        self._app.prompt.attach_completion(self._popup, self._completer)
         info = await host.guarded(host.open())
         if info is None:
             self._app.status.say("the project could not be opened; Ctrl+Q leaves")
@@ -149,7 +156,7 @@ class Controller:
     async def _refresh_candidates(self) -> None:
         candidates = await self._host.refresh_candidates()
         if candidates is not None:
-            self._app.completer.use(candidates)
+            self._completer.use(candidates)
             self._app.prompt.refresh_completion()
             self._draw()
 
@@ -235,7 +242,7 @@ class Controller:
             app.transcript.sync()
         if self.ready:
             app.status.show_state(presenter.state, self._host.panels)
-            app.queue.show_items(presenter.state.queue)
+            self._queue.show_items(presenter.state.queue)
         self._draw_requests()
         self._draw_panel()
         refused = presenter.take_refused()
@@ -266,7 +273,7 @@ class Controller:
             return
         request = requests[0]
         if self._bar.request != request.request:
-            self._app.popup.close()
+            self._popup.close()
             self._app.prompt.display = False
             title = self._host.presenter.state.titles.get(cast(str, getattr(request, "call", "")), "")
             self._bar.ask(page_for(request, title), len(requests) - 1)

@@ -16,17 +16,16 @@ from harness_tui.core.text import clean_for_display
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.state import SessionState
 from harness_tui.tui.tool_text import ToolLog, seconds_between
-from harness_tui.tui.transcript.model import (
-    Block,
+from harness_tui.tui.transcript.blocks import (
     MarkdownBlock,
     NoticeBlock,
     QuestionBlock,
     ReasoningBlock,
     RunEndBlock,
     SummaryBlock,
-    TranscriptModel,
     UserBlock,
 )
+from harness_tui.tui.transcript.model import Block, TranscriptModel
 from harness_tui.tui.transcript.splitter import AnswerSplitter, CleanStream, split_whole
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import Line, Span, cut_cells, cut_cells_start, line_cells, two_ends
-from harness_tui.tui.panels.state import PanelState
-from harness_tui.tui.state import SessionState
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
+
+if TYPE_CHECKING:
+    from harness_tui.tui.panels.state import PanelState
+    from harness_tui.tui.state import SessionState
 
 TICK_S: Final = 1.0
 SILENT_S: Final = 20.0
@@ -28,11 +29,10 @@ class StatusLine(Widget):
     DEFAULT_CSS = beside(__file__)
     ALLOW_SELECT = False
 
-    def __init__(self, palette: Palette, root: str) -> None:
+    def __init__(self, palette: Palette) -> None:
         super().__init__()
         self._palette = palette
-        self._state = SessionState(root=root)
-        self._panels = PanelState()
+        self._shown: tuple[SessionState, PanelState] | None = None
         self._message = "starting"
         self._timer: Timer | None = None
         self._drawn: Line = ()
@@ -43,7 +43,7 @@ class StatusLine(Widget):
 
     def show_state(self, state: SessionState, panels: PanelState) -> None:
         """Show a session; called after each flush."""
-        self._state, self._panels, self._message = state, panels, ""
+        self._shown, self._message = (state, panels), ""
         if self._timer is not None:
             (self._timer.resume if state.running else self._timer.pause)()
         if self._line() != self._drawn:
@@ -60,12 +60,14 @@ class StatusLine(Widget):
         return self._palette.strip(self._drawn, self.size.width)
 
     def _line(self) -> Line:
-        return status_line(self._state, self._panels, self.size.width, time.monotonic(), self._message)
+        if self._shown is None or self._message:
+            return ((" … ", "accent"), (self._message, "muted"))
+        return status_line(*self._shown, self.size.width, time.monotonic())
 
 
-def status_line(state: SessionState, panels: PanelState, width: int, now: float, message: str = "") -> Line:
+def status_line(state: SessionState, panels: PanelState, width: int, now: float) -> Line:
     """Lay the row out: activity first, as much of the rest as there is room for, the least important left out."""
-    left = _activity(state, now, message)
+    left = _activity(state, now)
     room = width - line_cells(left) - 2
     kept: list[tuple[int, Line]] = []
     for place, part in _parts(state, panels):
@@ -76,15 +78,15 @@ def status_line(state: SessionState, panels: PanelState, width: int, now: float,
     right: list[Span] = []
     for _, part in sorted(kept, key=lambda item: item[0]):
         right += [(" · ", "muted"), *part] if right else part
-    if not message and room > 12 and state.root:
+    if room > 12 and state.root:
+        from harness_tui.core.paths import short
+
         path = cut_cells_start(clean_for_display(short(state.root), one_line=True), min(room - 3, 40))
         left = (*left, ("  ", ""), (path, "muted"))
     return two_ends(left, tuple(right), width)
 
 
-def _activity(state: SessionState, now: float, message: str) -> Line:
-    if message:
-        return ((" … ", "accent"), (message, "muted"))
+def _activity(state: SessionState, now: float) -> Line:
     if state.requests:
         count = len(state.requests)
         return ((" ? ", "warning bold"), ("waiting for you" if count == 1 else f"{count} wait for you", "warning"))

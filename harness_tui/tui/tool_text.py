@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from harness_tui.core import events as ev
 from harness_tui.core.text import clean_for_display, cut_end
-from harness_tui.tui.transcript.model import ToolBlock, TranscriptModel
+from harness_tui.tui.transcript.blocks import ToolBlock
+from harness_tui.tui.transcript.model import TranscriptModel
 
 ARGUMENT_CHARS: Final = 2_000
 LIVE_OUTPUT_CHARS: Final = 20_000

@@ -5,7 +5,7 @@ Enter sends, and only a person's Enter does: a paste, with or without bracketed 
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
 from textual.binding import Binding, BindingType
@@ -14,8 +14,10 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.prompt.paste import PasteShelf
 from harness_tui.tui.styles import beside
+
+if TYPE_CHECKING:
+    from harness_tui.tui.prompt.paste import PasteShelf
 
 NEW_LINE_KEYS: Final = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 BURST_S: Final = 0.005
@@ -59,7 +61,7 @@ class MessageEditor(TextArea):
             tab_behavior="focus",
         )
         self.cursor_blink = False
-        self._pastes = PasteShelf()
+        self._pastes: PasteShelf | None = None
         self._last_key = 0.0
         self._burst_lines = 0
         self._enter_timer: Timer | None = None
@@ -74,12 +76,11 @@ class MessageEditor(TextArea):
     @property
     def expanded(self) -> str:
         """What stands in the field, pastes expanded."""
-        return self._pastes.expand(self.text)
+        return self._pastes.expand(self.text) if self._pastes is not None else self.text
 
     def take_text(self) -> str:
         """Return what stands in the field with pastes expanded, and clear it."""
-        text = self._pastes.expand(self.text)
-        self._pastes = PasteShelf()
+        text, self._pastes = self.expanded, None
         self.load_text("")
         return text
 
@@ -92,7 +93,7 @@ class MessageEditor(TextArea):
             return
         typed = self.text
         if typed.strip():
-            self.post_message(self.Submitted(self, self._pastes.expand(typed), typed))
+            self.post_message(self.Submitted(self, self.expanded, typed))
 
     # --- keys ----------------------------------------------------------------------------------------
 
@@ -144,6 +145,10 @@ class MessageEditor(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        if self._pastes is None:
+            from harness_tui.tui.prompt.paste import PasteShelf
+
+            self._pastes = PasteShelf()
         self.insert(self._pastes.shelve(clean_for_display(event.text)))
 
     def action_cursor_right(self, select: bool = False) -> None:

@@ -1,18 +1,22 @@
-"""The prompt: the message editor with history and completion."""
+"""The prompt: the message editor with history and completion.
+
+Completion is attached once the rest of the program is there; until then the field only takes text.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual import events, on
 from textual.message import Message
 from textual.widgets import TextArea
 
-from harness_tui.tui.prompt.completion import Completer, name_being_typed, name_typed
 from harness_tui.tui.prompt.editor import MessageEditor
-from harness_tui.tui.prompt.history import PromptHistory
-from harness_tui.tui.prompt.popup import CompletionPopup
-from harness_tui.tui.row_list import RowList
+
+if TYPE_CHECKING:
+    from harness_tui.tui.prompt.completion import Completer
+    from harness_tui.tui.prompt.history import PromptHistory
+    from harness_tui.tui.prompt.popup import CompletionPopup
 
 PROMPT_KEYS: Final = (
     ("Enter", "Send; waits in the queue while a run goes on"),
@@ -45,17 +49,31 @@ class PromptField(MessageEditor):
             super().__init__()
             self.text, self.typed = text, typed
 
-    def __init__(self, popup: CompletionPopup, completer: Completer) -> None:
+    def __init__(self) -> None:
         super().__init__(id="prompt", placeholder="Message, /command or !shell   ? for help")
-        self._popup = popup
-        self._completer = completer
+        self._popup: CompletionPopup | None = None
+        self._completer: Completer | None = None
         self._dismissed: str | None = None
-        self.sent = PromptHistory()
+        self._sent: PromptHistory | None = None
+
+    def attach_completion(self, popup: CompletionPopup, completer: Completer) -> None:
+        """Offer what ``completer`` finds in ``popup`` from now on."""
+        self._popup, self._completer = popup, completer
+        self._on_typed()
+
+    @property
+    def sent(self) -> PromptHistory:
+        """What was sent before."""
+        if self._sent is None:
+            from harness_tui.tui.prompt.history import PromptHistory
+
+            self._sent = PromptHistory()
+        return self._sent
 
     def handle_key_first(self, event: events.Key) -> bool:
         """Take the keys of the popup and of the history."""
-        if self._popup.is_open:
-            return self._key_of_popup(event.key)
+        if self._popup is not None and self._popup.is_open:
+            return self._key_of_popup(self._popup, event.key)
         match event.key:
             case "up" if self._on_first_row():
                 return self._recall(self.sent.older(self.text))
@@ -69,41 +87,41 @@ class PromptField(MessageEditor):
             case "alt+up":
                 self.post_message(self.QueueEditWanted())
                 return True
-            case "tab" if self._completer_text() is not None:
+            case "tab" if self._name_prefix() is not None:
                 self._dismissed = None
                 self._complete()
                 return True
             case _:
                 return False
 
-    def _key_of_popup(self, key: str) -> bool:
+    def _key_of_popup(self, popup: CompletionPopup, key: str) -> bool:
         match key:
             case "up":
-                self._popup.action_move(-1)
+                popup.action_move(-1)
             case "down":
-                self._popup.action_move(1)
+                popup.action_move(1)
             case "pageup":
-                self._popup.action_page(-1)
+                popup.action_page(-1)
             case "pagedown":
-                self._popup.action_page(1)
+                popup.action_page(1)
             case "escape":
                 self._dismissed = self.text
-                self._popup.close()
+                popup.close()
             case "tab":
-                self._accept(send=False)
+                self._accept(popup, send=False)
             case "enter":
-                self._accept(send=True)
+                self._accept(popup, send=True)
             case _:
                 return False
         return True
 
-    def _accept(self, *, send: bool) -> None:
+    def _accept(self, popup: CompletionPopup, *, send: bool) -> None:
         """Put the marked name into the prompt; Enter sends a name that stands there whole or takes no arguments."""
-        candidate = self._popup.chosen
-        self._popup.close()
+        candidate = popup.chosen
+        popup.close()
         if candidate is None:
             return
-        whole = name_being_typed(self.text, len(self.text)) == candidate.name
+        whole = self.text == f"/{candidate.name}"
         if send and (whole or not candidate.takes_arguments):
             self.set_text(f"/{candidate.name}")
             self._dismissed = self.text
@@ -112,9 +130,11 @@ class PromptField(MessageEditor):
         rest = self.text.split(maxsplit=1)[1:] if any(c.isspace() for c in self.text) else []
         self.set_text(f"/{candidate.name} {rest[0] if rest else ''}")
 
-    @on(RowList.Chosen)
-    def _on_clicked_candidate(self) -> None:
-        self._accept(send=False)
+    def accept_clicked(self) -> None:
+        """A candidate was clicked."""
+        if self._popup is not None:
+            self._accept(self._popup, send=False)
+            self.focus()
 
     # --- completion ----------------------------------------------------------------------------------
 
@@ -123,26 +143,45 @@ class PromptField(MessageEditor):
         if self.text != self._dismissed:
             self._dismissed = None
         self._complete()
-        name = name_typed(self.text)
-        self.suggestion = self._completer.hint(name) if name and self.cursor_at_end_of_text else ""
+        self.suggestion = self._hint()
 
     def refresh_completion(self) -> None:
         """Look again: the candidates changed."""
         self._complete()
 
-    def _completer_text(self) -> str | None:
+    def _hint(self) -> str:
+        if self._completer is None or not self.text.startswith("/") or not self.cursor_at_end_of_text:
+            return ""
+        from harness_tui.tui.prompt.completion import name_typed
+
+        name = name_typed(self.text)
+        return self._completer.hint(name) if name else ""
+
+    def _name_prefix(self) -> str | None:
+        """Return the part of a ``/name`` that stands before the cursor."""
         line, column = self.cursor_location
-        return name_being_typed(self.text, column) if line == 0 else None
+        if self._completer is None or line != 0 or not self.text.startswith("/"):
+            return None
+        from harness_tui.tui.prompt.completion import name_being_typed
+
+        return name_being_typed(self.text, column)
 
     def _complete(self) -> None:
-        prefix = self._completer_text()
-        if prefix is None or self._dismissed is not None:
-            self._popup.close()
+        popup, completer, prefix = self._popup, self._completer, self._name_prefix()
+        if popup is None or completer is None:
             return
-        if not self._popup.is_open and prefix == "":
+        if prefix is None or self._dismissed is not None:
+            popup.close()
+            return
+        if not popup.is_open and prefix == "":
             self.post_message(self.CompletionOpened())
         room = self.app.size.height - self.outer_size.height - 4
-        self._popup.offer(self._completer.candidates(prefix), room)
+        popup.offer(completer.candidates(prefix), room)
+
+    def close_completion(self) -> None:
+        """Close the list."""
+        if self._popup is not None:
+            self._popup.close()
 
     def _steer(self) -> bool:
         typed = self.text

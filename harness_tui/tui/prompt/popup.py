@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from textual import on
+from textual.message import Message
+
 from harness_tui.tui.lines import ListRow
 from harness_tui.tui.prompt.completion import Candidate, candidate_line
 from harness_tui.tui.row_list import RowList
@@ -18,6 +21,9 @@ class CompletionPopup(RowList, can_focus=False):
     """Shows candidates; the keys are the prompt's."""
 
     DEFAULT_CSS = beside(__file__)
+
+    class Taken(Message):
+        """A candidate was clicked."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, id="completion", mark_always=True)
@@ -51,6 +57,11 @@ class CompletionPopup(RowList, can_focus=False):
     def close(self) -> None:
         """Hide it."""
         self.display = False
+
+    @on(RowList.Chosen)
+    def _on_chosen(self, event: RowList.Chosen) -> None:
+        event.stop()
+        self.post_message(self.Taken())
 
     def _rows_at(self, width: int) -> Sequence[ListRow]:
         names = [len(item.name) + (len(item.hint) + 1 if item.hint else 0) + 2 for item in self._candidates]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from textual.strip import Strip
 from textual.widget import Widget
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 MAX_ROWS: Final = 3
 
 
-class Unsent(NamedTuple):
-    """A message that waits for the program itself to be ready."""
-
-    text: str
-    mode: str = "queue"
-
-
 class QueueView(Widget):
     """Up to three waiting messages and how many more there are."""
 
@@ -35,10 +28,10 @@ class QueueView(Widget):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self._palette = palette
-        self._items: Sequence[QueueItem | Unsent] = ()
+        self._items: Sequence[QueueItem] = ()
         self.display = False
 
-    def show_items(self, items: Sequence[QueueItem | Unsent]) -> None:
+    def show_items(self, items: Sequence[QueueItem]) -> None:
         """Show ``items``."""
         if items == self._items:
             return

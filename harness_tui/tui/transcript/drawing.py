@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from harness_tui.tui.lines import Line, Span, plain, wrap
-from harness_tui.tui.transcript.diff import diff_lines
-from harness_tui.tui.transcript.highlight import Highlighter
-from harness_tui.tui.transcript.model import (
+from harness_tui.tui.transcript.blocks import (
     FOLDED_LINES,
-    Block,
     MarkdownBlock,
     NoticeBlock,
     QuestionBlock,
@@ -19,6 +16,9 @@ from harness_tui.tui.transcript.model import (
     ToolBlock,
     UserBlock,
 )
+from harness_tui.tui.transcript.diff import diff_lines
+from harness_tui.tui.transcript.highlight import Highlighter
+from harness_tui.tui.transcript.model import Block
 
 OPEN_LINES: Final = 400
 """Lines of an unfolded output that are drawn; the rest is in the file that the block names, or in the record."""

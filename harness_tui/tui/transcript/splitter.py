@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.transcript.model import MarkdownBlock
+from harness_tui.tui.transcript.blocks import MarkdownBlock
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
