@@ -113,6 +113,7 @@ class Client(ServerLife):
         if running is not None and self.connection is not None:
             # Under way for what may be an older text: it goes on with the newest one.
             await self._show(self.connection, path)
+            running = self._inquiries.get(path)
         inquiry, task = running if running is not None and not running[1].done() else self._begin(path, asked)
         inquiry.late = False
         inquiry.deadline = max(inquiry.deadline, asked + wait - _EARLY_S)
@@ -169,8 +170,8 @@ class Client(ServerLife):
         try:
             async with asyncio.timeout(self.timings.inquiry):
                 connection = await self.connected()
-                document = await self._sync(connection, inquiry.path)
-                found = await self._collect(connection, document, inquiry)
+                await self._sync(connection, inquiry.path)
+                document, found = await self._collect(connection, inquiry)
         except NotADocumentError as error:
             return Answer(self.spec.name, "skipped", self._since(asked), reason=error.what)
         except TimeoutError:
@@ -186,8 +187,10 @@ class Client(ServerLife):
             self.owner.answered_late(self, inquiry.path, asked)
         return answer
 
-    async def _collect(self, connection: Connection, document: Document, inquiry: _Inquiry) -> ItemSet:
+    async def _collect(self, connection: Connection, inquiry: _Inquiry) -> tuple[Document, ItemSet]:
         while True:
+            # Another question may have closed it meanwhile, and opened it anew.
+            document = connection.documents.get(inquiry.path) or await self._sync(connection, inquiry.path)
             version = document.version
             strategy = choose(connection)
             inquiry.strategy = strategy.name
@@ -198,8 +201,8 @@ class Client(ServerLife):
             if document.version != version:
                 continue  # the text changed while it was asked about
             found = await self._read(connection, document)
-            if document.version == version:
-                return found
+            if document.version == version and connection.documents.get(inquiry.path) is document:
+                return document, found
 
     async def _read(self, connection: Connection, document: Document) -> ItemSet:
         slots = self._current_slots(connection, document)

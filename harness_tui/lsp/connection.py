@@ -255,6 +255,8 @@ class Connection:
         )
         document.sent = self._next()
         self.documents.add(document)
+        if snapshot.stamp.modified_ns >= self._born_ns:
+            self._save(document)  # written while the server ran: some check only what was saved
         return document
 
     def _change(self, path: Path, snapshot: Snapshot) -> None:
@@ -268,6 +270,9 @@ class Connection:
             "textDocument/didChange", {"textDocument": identifier, "contentChanges": [{"text": snapshot.text}]}
         )
         document.sent = self._last_change = self._next()
+        self._save(document)
+
+    def _save(self, document: Document) -> None:
         if self.abilities.saves:
             self.peer.notify("textDocument/didSave", {"textDocument": {"uri": document.uri}})
 

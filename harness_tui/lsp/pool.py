@@ -291,7 +291,7 @@ class LspPool:
 
     def server_failed(self, server: ServerLife, text: str, hint: str) -> None:
         """Tell a person, once for each failure."""
-        self._notice(server, "warning", f"{server.spec.name} {text}", hint)
+        self._notice(server, f"{server.spec.name} {text}", hint)
 
     def server_fault(self, server: ServerLife, text: str) -> None:
         """Tell a person about the first few messages that were left out."""
@@ -299,13 +299,13 @@ class LspPool:
         self._faults[server.spec.name] = count
         if count <= _FAULTS:
             hint = "more of this is not shown until it is restarted" if count == _FAULTS else None
-            self._notice(server, "warning", f"{server.spec.name} {text}", hint)
+            self._notice(server, f"{server.spec.name} {text}", hint)
 
     def binary_broken(self, server: ServerLife, reason: str) -> None:
         """Take the binary out of service; the next server of its group serves."""
         self._binaries.mark_broken(Path(server.argv[0]), reason)
         self._clients.pop((server.spec.name, server.root), None)
-        self._notice(server, "warning", f"{server.spec.name} cannot be used: {reason}", "mend or remove that program")
+        self._notice(server, f"{server.spec.name} cannot be used: {reason}", "mend or remove that program")
 
     def answered_late(self, server: ServerLife, path: Path, asked: float) -> None:
         """Publish what all servers know of ``path`` now."""
@@ -329,9 +329,8 @@ class LspPool:
             )
         )
 
-    def _notice(self, server: ServerLife, level: str, text: str, hint: str | None) -> None:
-        kind = "error" if level == "error" else "warning"
-        self._sink.emit(Notice(kind, f"lsp:{server.spec.name}", clean_for_display(text, one_line=True), hint))
+    def _notice(self, server: ServerLife, text: str, hint: str | None) -> None:
+        self._sink.emit(Notice("warning", f"lsp:{server.spec.name}", clean_for_display(text, one_line=True), hint))
 
     async def _reap(self) -> None:
         while True:

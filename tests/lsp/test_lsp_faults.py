@@ -178,7 +178,7 @@ async def test_the_configuration_that_it_asks_for_is_that_of_its_entry(bench, sc
     assert server.received("workspace/didChangeConfiguration") == [{"settings": entry.settings}]
 
 
-async def test_ten_thousand_diagnostics_are_cut_with_a_word_about_it_and_keep_the_loop_free(bench, scripted):
+async def test_ten_thousand_diagnostics_are_cut_with_a_word_about_it(bench, scripted):
     place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}
     items = [{"range": place, "severity": 2, "message": f"number {number}"} for number in range(10_000)]
     items.append({"range": place, "severity": 1, "message": "the one error"})

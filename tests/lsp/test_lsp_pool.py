@@ -239,6 +239,36 @@ async def test_a_change_is_announced_then_sent_then_saved(bench, scripted):
     ]
 
 
+async def test_a_file_written_while_the_server_runs_is_saved_when_it_is_opened(bench, scripted):
+    server = scripted(save=True)
+    first = old(bench.project / "first.txt", "fine\n")
+    pool = bench.pool(server)
+    await pool.diagnostics(first)
+    new = bench.project / "new.txt"
+    new.write_text("fine\n")
+    await pool.diagnostics(new)
+    await pool.close()
+    assert server.received("textDocument/didSave") == [{"textDocument": {"uri": new.as_uri()}}]
+
+
+async def test_a_file_that_is_deleted_and_written_again_during_a_question_gets_the_answer_for_the_new_text(
+    bench, scripted
+):
+    server = scripted(push=False, pull="static", delay=0.5)
+    file = bench.project / "a.txt"
+    file.write_text("é BAD\n")
+    pool = bench.pool(server, wait=20.0)
+    asking = asyncio.create_task(pool.diagnostics(file))
+    async with asyncio.timeout(10):
+        while not server.received("textDocument/diagnostic"):
+            await asyncio.sleep(0.02)
+    file.unlink()
+    await pool.touch(file)
+    file.write_text("BAD and BAD\n")
+    await pool.touch(file)
+    assert lines(await asking) == [(1, 1, "BAD and BAD"), (1, 9, "BAD and BAD")]
+
+
 async def test_a_created_file_is_announced_as_created_also_to_servers_of_other_extensions(bench, scripted):
     here, other = scripted("here"), scripted("other", extensions=(".cfg",), watch=["**/*.txt"])
     uninterested = scripted("uninterested", extensions=(".ini",), watch=["**/*.md"])
