@@ -189,6 +189,8 @@ class Connection:
 
     def end_words(self) -> str:
         """Say how the server went away, as far as that is known now."""
+        if self.transport.settled.is_set() and not self.transport.went_away:
+            return "was stopped"
         words = exit_words(self.transport.own_returncode)
         said = last_line(self.transport.stderr_tail()) if self.transport.own_returncode else ""
         return f"{words}: {said}" if said else words

@@ -242,6 +242,8 @@ class McpPool:
         """Publish a server's state, and a notice when it failed."""
         self._sink.emit(_changed(supervisor))
         name = supervisor.server.name
+        if self._audit is not None:
+            self._audit.record("mcp_server", server=name, state=supervisor.state, reason=supervisor.reason)
         if supervisor.state in ("failed", "needs_auth") and supervisor.startable:
             retry = f"`harness mcp logs {name}` shows what it said, `/mcp restart {name}` tries again"
             hint = f"{supervisor.mend}; {retry}" if supervisor.mend else retry

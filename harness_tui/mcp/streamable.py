@@ -63,7 +63,8 @@ class HttpTransport:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        self.went_away = self.lost.is_set()
+        # A request that cannot be delivered ends the SDK's transport from inside, as an error here.
+        self.went_away = self.lost.is_set() or error is not None
         self.settled.set()
         self.lost.set()
         return await self._stack.__aexit__(kind, error, trace)

@@ -250,15 +250,14 @@ async def test_a_working_folder_that_is_missing_is_the_reason(make_pool: Make, s
     assert "not-there" in (line.reason or "")
 
 
-async def test_calls_are_recorded_in_the_audit(make_pool: Make, server: Entry) -> None:
+async def test_starts_and_calls_are_recorded_in_the_audit(make_pool: Make, server: Entry) -> None:
     audit = FakeAudit()
     pool = await opened(make_pool(server("simple"), audit=audit))
     await pool.call("simple", "work", {})
     await pool.call("simple", "fail", {})
-    assert [(kind, fields["tool"], fields["result"]) for kind, fields in audit.records] == [
-        ("mcp_call", "work", "ok"),
-        ("mcp_call", "fail", "error"),
-    ]
+    assert [fields["state"] for kind, fields in audit.records if kind == "mcp_server"] == ["starting", "ready"]
+    calls = [(fields["tool"], fields["result"]) for kind, fields in audit.records if kind == "mcp_call"]
+    assert calls == [("work", "ok"), ("fail", "error")]
 
 
 async def test_bad_tools_are_left_out_with_a_notice_and_good_ones_work(

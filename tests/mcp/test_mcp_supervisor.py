@@ -231,3 +231,12 @@ async def test_a_server_that_reads_nothing_holds_neither_the_call_nor_the_end(
         assert call.cancelled()
         await pool.close()
     assert registry.list() == []
+
+
+async def test_a_call_that_our_own_end_cuts_off_does_not_blame_the_server(make_pool: Make, server: Entry) -> None:
+    pool = await opened(make_pool(server("hangs")))
+    call = asyncio.create_task(pool.call("hangs", "hang", {}))
+    await asyncio.sleep(0.1)
+    await pool.close()
+    with pytest.raises(CallError, match="it was stopped during hang"):
+        await asyncio.wait_for(call, 5)
