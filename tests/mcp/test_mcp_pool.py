@@ -84,6 +84,7 @@ async def test_tools_carry_source_schema_and_fingerprint(make_pool: Make, server
     assert len(add.fingerprint) == 64
 
 
+@pytest.mark.real
 async def test_real_servers_of_others_work(make_pool: Make, tmp_path: Path) -> None:
     time = McpServerSettings(name="time", command=("mcp-server-time", "--local-timezone", "UTC"))
     git = McpServerSettings(name="git", command=("mcp-server-git",))
