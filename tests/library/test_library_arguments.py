@@ -71,7 +71,22 @@ def test_each_form_gives_its_own_part_of_the_line(body: str, line: str, text: st
 
 @pytest.mark.parametrize(
     "body",
-    "$0 $01 $100 $1.50 $1,000 $5k $5M. $9B ${0} ${01} ${100:-x} $arguments $ARGUMENTS_X ${ARGUMENTS[0]}".split(),
+    [
+        "$0",
+        "$01",
+        "$100",
+        "$1.50",
+        "$1,000",
+        "$5k",
+        "$5M.",
+        "$9B",
+        "${0}",
+        "${01}",
+        "${100:-x}",
+        "$arguments",
+        "$ARGUMENTS_X",
+        "${ARGUMENTS[0]}",
+    ],
 )
 def test_what_only_looks_like_a_form_is_text(body: str) -> None:
     assert filled(body, "v") == body

@@ -1,0 +1,58 @@
+"""What comes with Harness: every command and skill is clean, useful without arguments, and true to the format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from library_scene import Expand
+
+from harness_tui.config.bundled import bundled
+from harness_tui.library.commands import CommandRegistry
+from harness_tui.library.roots import Root
+from harness_tui.library.skills import read_skills
+
+COMMANDS = {"commit", "explain", "fix-diagnostics", "init", "review", "test"}
+SKILLS = {
+    "connect-an-mcp-server",
+    "debug-a-failing-server",
+    "set-up-a-language-server",
+    "write-a-command",
+    "write-a-skill",
+}
+
+
+def test_the_bundled_commands_are_complete_and_clean() -> None:
+    index = CommandRegistry().refresh([Root(bundled("commands"), "bundled", True)])
+    assert set(index.names) == COMMANDS
+    assert index.problems == ()
+    for command in index.commands:
+        assert 20 < len(command.description) <= 100
+        assert command.argument_hint
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+async def test_a_bundled_command_needs_no_shell_and_takes_its_arguments(expand: Expand, name: str) -> None:
+    text = (bundled("commands") / f"{name}.md").read_text()
+    bare, full = await expand(text), await expand(text, "the tokenizer, 'as is'")
+    for found in (bare, full):
+        assert (found.error, found.warnings, found.agent) == (None, (), None)
+        assert "$" not in found.message
+    assert "the tokenizer, 'as is'" in full.message
+    assert len(bare.message) > 500
+
+
+def test_the_bundled_skills_are_complete_and_clean() -> None:
+    skills = read_skills(bundled("skills"))
+    assert {skill.name for skill in skills} == SKILLS
+    for skill in skills:
+        assert skill.loaded
+        assert skill.diagnostics == ()
+        assert "Use it when" in skill.description
+
+
+@pytest.mark.parametrize("path", sorted(bundled("skills").glob("*/SKILL.md")), ids=lambda path: path.parent.name)
+async def test_a_bundled_skill_typed_as_a_command_keeps_its_text(expand: Expand, path: Path) -> None:
+    text = path.read_text()
+    body = text.split("\n---\n", 1)[1].strip()
+    assert (await expand(text, "please")).message == f"{body}\n\nplease"
