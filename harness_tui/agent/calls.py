@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from harness_tui.agent.asking import Asker, Outcome
 from harness_tui.agent.parts import AgentParts
@@ -42,6 +42,9 @@ from harness_tui.core.text import cut_end
 from harness_tui.core.values import AgentDefinition, Rule, SourceRef
 
 log = logging.getLogger(__name__)
+
+LateTool: TypeAlias = Callable[[str], Awaitable[Tool | None]]
+"""Waits for the server of a tool that is not known yet; ``None`` when no server could have it."""
 
 _STALE_RETRIES = 3
 _PARTIAL_CHARS = 20_000
@@ -81,6 +84,7 @@ class CallRunner:
         agent: AgentDefinition,
         mode: Callable[[], str],
         tools: Mapping[str, Tool],
+        late_tool: LateTool,
         grants: tuple[Rule, ...] = (),
         origin: Origin = "model",
     ) -> None:
@@ -92,6 +96,7 @@ class CallRunner:
         self._agent = agent
         self._mode = mode
         self._tools = tools
+        self._late_tool = late_tool
         self._grants = grants
         self._origin: Origin = origin
         self._repeats: tuple[str, int] = ("", 0)
@@ -152,7 +157,10 @@ class CallRunner:
 
     async def _admit(self, call: ToolCall) -> _Admitted | Finish:
         """Prepare a call and take it through the gate; give its result at once when it may not run."""
-        tool = self._tools.get(call.tool)
+        try:
+            tool = self._tools.get(call.tool) or await self._late_tool(call.tool)
+        except HarnessError as error:
+            return self._finish_unrun(call, str(error))
         if tool is None:
             return self._finish_unrun(call, f"There is no tool {call.tool!r}. Tools: {', '.join(sorted(self._tools))}.")
         if call.raw is not None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 from harness_tui.agent.asking import Asker
-from harness_tui.agent.calls import CallRunner, Finish
+from harness_tui.agent.by_hand import end_of, parse_call, shell_message
+from harness_tui.agent.calls import CallRunner, Finish, LateTool
 from harness_tui.agent.compose import Composed, Composer
 from harness_tui.agent.history import History
+from harness_tui.agent.outfit import Outfit
 from harness_tui.agent.parts import AgentParts, AskPolicy
-from harness_tui.agent.prompt import build_parts, instruction_files, join
 from harness_tui.agent.queue import MessageQueue
-from harness_tui.agent.run import Run, RunEnd, offered
+from harness_tui.agent.run import Run, RunEnd
 from harness_tui.core.bus import EventStream
 from harness_tui.core.codec import CodecError
 from harness_tui.core.errors import HarnessError, UsageError
@@ -45,9 +45,9 @@ from harness_tui.core.intents import (
     intent_from_json,
 )
 from harness_tui.core.messages import ToolCall, UserMessage
-from harness_tui.core.seams import AnswerScript, Check, GateCall, Model, Origin, Tool
+from harness_tui.core.seams import AnswerScript, Model, Origin, Tool
 from harness_tui.core.text import cut_end
-from harness_tui.core.values import AgentDefinition
+from harness_tui.core.values import AgentDefinition, Rule
 from harness_tui.sessions.recorder import Recorder
 
 log = logging.getLogger(__name__)
@@ -327,7 +327,7 @@ class LiveSession:
             agent=agent,
             mode=self.mode,
         )
-        hand = self._as_call(submit.text)
+        hand = parse_call(submit.text)
         if hand is not None:
             return await self._call_by_hand(*hand, "call")
         self._asker.use_script(self._script)
@@ -350,17 +350,8 @@ class LiveSession:
         self._publish_in(MessageAdded(composed.message, "prompt"), run)
         self._history.add(composed.message)
         self._set_title(composed)
-        calls = CallRunner(
-            self._parts,
-            self._publish_in,
-            self._asker,
-            session=self.id,
-            run=run,
-            agent=agent,
-            mode=lambda: self.mode,
-            tools=self._tools_of(agent),
-            grants=composed.grants,
-        )
+        outfit = self._outfit(agent)
+        calls = self._runner(agent, run, tools={}, late=outfit.late_tool, grants=composed.grants)
         work = Run(
             self._parts,
             session=self.id,
@@ -371,8 +362,8 @@ class LiveSession:
             publish=lambda event: self._publish_in(event, run),
             commit=self._recorder.commit,
             take_steering=lambda: self._take_steering(run),
-            system=lambda: self._system_prompt(agent),
-            tools=lambda: self._tools_of(agent),
+            system=outfit.system_prompt,
+            tools=outfit.tools,
         )
         return await work.execute()
 
@@ -384,52 +375,32 @@ class LiveSession:
             self.publish(changed)
         return taken
 
-    async def _system_prompt(self, agent: AgentDefinition) -> str:
-        parts = self._parts
-        project = parts.project
+    def _runner(
+        self,
+        agent: AgentDefinition,
+        run: str | None,
+        *,
+        tools: dict[str, Tool],
+        late: LateTool,
+        grants: tuple[Rule, ...] = (),
+        origin: Origin = "model",
+    ) -> CallRunner:
+        return CallRunner(
+            self._parts,
+            self._publish_in,
+            self._asker,
+            session=self.id,
+            run=run,
+            agent=agent,
+            mode=lambda: self.mode,
+            tools=tools,
+            late_tool=late,
+            grants=grants,
+            origin=origin,
+        )
 
-        def build() -> str:
-            files = instruction_files(project.root, project.start, parts.places.config)
-            catalogue = parts.library.catalogue(agent, self._denied_skills(agent))
-            return join(
-                build_parts(
-                    agent,
-                    root=project.root,
-                    cwd=project.start,
-                    clock=parts.clock,
-                    instructions=files,
-                    trusted=parts.trusted,
-                    catalogue=catalogue,
-                )
-            )
-
-        return await asyncio.to_thread(build)
-
-    def _tools_of(self, agent: AgentDefinition) -> dict[str, Tool]:
-        """Return the tools that ``agent`` has; the skill tool names only the skills that it may load."""
-        found = {name: tool for name, tool in self._parts.tools().items() if offered(agent, name)}
-        if "skill" in found:
-            narrowed = self._parts.library.skill_tool(agent, self._denied_skills(agent))
-            if narrowed is None:
-                del found["skill"]
-            else:
-                found["skill"] = narrowed
-        return found
-
-    def _denied_skills(self, agent: AgentDefinition) -> Callable[[str], bool]:
-        def denied(name: str) -> bool:
-            call = GateCall(
-                call="catalogue",
-                tool="skill",
-                checks=(Check("skill", name),),
-                session=self.id,
-                agent=agent.name,
-                mode=self.mode,
-                agent_rules=agent.permission,
-            )
-            return self._parts.gate.decide(call).action == "deny"
-
-        return denied
+    def _outfit(self, agent: AgentDefinition) -> Outfit:
+        return Outfit(self._parts, self.id, agent, lambda: self.mode)
 
     def _agent(self, name: str | None) -> AgentDefinition | None:
         return self._parts.settings.agents.get(name) if name else None
@@ -447,52 +418,19 @@ class LiveSession:
 
     # --- by hand -------------------------------------------------------------------------------------
 
-    def _as_call(self, text: str) -> tuple[str, dict[str, Any]] | None:
-        """Read ``/call NAME JSON``; a wrong one is passed on as it is, and refused with its reason by the tool."""
-        word, _, rest = text.strip().partition(" ")
-        if word != "/call" or not rest.strip():
-            return None
-        name, _, arguments = rest.strip().partition(" ")
-        try:
-            data = json.loads(arguments or "{}")
-        except json.JSONDecodeError as error:
-            raise HarnessError(
-                f"the arguments of /call are not JSON: {error}", mend='/call read {"path": "README.md"}'
-            ) from error
-        if not isinstance(data, dict):
-            raise HarnessError("the arguments of /call are not an object", mend='/call read {"path": "README.md"}')
-        return name, data
-
     async def _call_by_hand(self, tool: str, arguments: dict[str, Any], origin: Origin) -> RunEnd:
-        finish = await self._execute_by_hand(tool, arguments, origin)
-        if finish.refused:
-            return RunEnd("refused", RunError("permission", finish.message.text))
-        if finish.message.is_error:
-            return RunEnd("failed", RunError("tool", finish.message.text))
-        return RunEnd("completed")
+        return end_of(await self._execute_by_hand(tool, arguments, origin))
 
     async def _execute_by_hand(self, tool: str, arguments: dict[str, Any], origin: Origin) -> Finish:
-        if tool not in self._parts.tools():
-            await self._parts.wait_for_servers()
         agent = self._agent(self.agent) or AgentDefinition(self.agent)
         self._asker.use_script(self._script)
-        runner = CallRunner(
-            self._parts,
-            self._publish_in,
-            self._asker,
-            session=self.id,
-            run=self._run,
-            agent=agent,
-            mode=lambda: self.mode,
-            tools=self._parts.tools(),
-            origin=origin,
-        )
+        runner = self._runner(agent, self._run, tools=self._parts.tools(), late=self._parts.late_tool, origin=origin)
         (finish,) = await runner.execute([ToolCall(new_id("hand"), tool, arguments)])
         return finish
 
     async def _shell(self, command: str) -> RunEnd:
         finish = await self._execute_by_hand("bash", {"command": command}, "person")
-        message = UserMessage(f"I ran a command in the shell:\n\n$ {command}\n{finish.message.text}")
+        message = shell_message(command, finish)
         self._history.add(message)
         self._publish_in(MessageAdded(message, "shell"), self._run)
         return RunEnd("completed")

@@ -22,8 +22,8 @@ AskPolicy: TypeAlias = Literal["person", "allow", "refuse"]
 class AgentParts:
     """The parts of one project.
 
-    ``wait_for_servers`` returns when no configured server is starting any more, or when its time is up. ``step_limit``
-    is ``--max-steps``.
+    ``wait_for_servers`` returns when no configured server is starting any more, or when its time is up. ``late_tool``
+    waits for the server of a tool that is not known yet. ``step_limit`` is ``--max-steps``.
     """
 
     project: Project
@@ -39,6 +39,7 @@ class AgentParts:
     audit: AuditSink
     clock: Clock
     wait_for_servers: Callable[[], Awaitable[None]]
+    late_tool: Callable[[str], Awaitable[Tool | None]]
     trusted: bool
     step_limit: int | None = None
 

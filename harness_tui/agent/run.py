@@ -26,7 +26,6 @@ from harness_tui.core.events import (
 )
 from harness_tui.core.limits import STEP_LIMIT
 from harness_tui.core.messages import AssistantMessage, ToolCall, UserMessage
-from harness_tui.core.patterns import matches
 from harness_tui.core.seams import (
     CallChunk,
     Finished,
@@ -235,12 +234,3 @@ class Run:
             context_used=usage.input + usage.output,
             context_limit=self._model.context_limit,
         )
-
-
-def offered(agent: AgentDefinition, tool: str) -> bool:
-    """Tell whether ``agent`` has ``tool``: the last entry of its ``tools`` whose name or pattern fits decides."""
-    answer = True
-    for pattern, value in agent.tools.items():
-        if isinstance(value, bool) and matches(pattern, tool):
-            answer = value
-    return answer

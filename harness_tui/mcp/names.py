@@ -29,7 +29,7 @@ def exposed_names(tools: Iterable[tuple[str, str]], reserved: Container[str] = (
     pairs = sorted(set(tools))
     plain: dict[str, list[tuple[str, str]]] = {}
     for pair in pairs:
-        plain.setdefault(_sanitised(pair), []).append(pair)
+        plain.setdefault(sanitised("_".join(pair)), []).append(pair)
     names: dict[str, tuple[str, str]] = {}
     hashed: list[tuple[str, str]] = []
     for name, claimants in plain.items():
@@ -43,13 +43,14 @@ def exposed_names(tools: Iterable[tuple[str, str]], reserved: Container[str] = (
     return names
 
 
-def _sanitised(pair: tuple[str, str]) -> str:
-    return _UNSAFE.sub("_", f"{pair[0]}_{pair[1]}")
+def sanitised(text: str) -> str:
+    """Return ``text`` with every character that a tool's name may not hold replaced by ``_``."""
+    return _UNSAFE.sub("_", text)
 
 
 def _hashed(pair: tuple[str, str], taken: Container[str], reserved: Container[str]) -> str:
     digest = hashlib.sha256("\x00".join(pair).encode("utf-8", "surrogatepass")).hexdigest()
-    head = _sanitised(pair)
+    head = sanitised("_".join(pair))
     for length in range(_HASH_CHARS, _HASH_LIMIT, _HASH_CHARS):
         name = f"{head[: TOOL_NAME_CHARS - length - 1]}_{digest[:length]}"
         if name not in taken and name not in reserved:

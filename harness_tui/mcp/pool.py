@@ -22,7 +22,7 @@ from harness_tui.core.seams import AuditSink, EventSink, ProcessSpawner, PromptM
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.listing import CallOutcome, Listing, ServerStatus, ToolDefinition
 from harness_tui.mcp.manifest import ManifestCache
-from harness_tui.mcp.names import exposed_names
+from harness_tui.mcp.names import exposed_names, sanitised
 from harness_tui.mcp.reasons import CallError
 from harness_tui.mcp.supervisor import Supervisor
 from harness_tui.mcp.tool import McpTool
@@ -130,6 +130,28 @@ class McpPool:
     def find(self, name: str) -> McpTool | None:
         """Return the tool that models know as ``name``."""
         return self._named().get(name)
+
+    async def late_tool(self, name: str) -> McpTool | None:
+        """Return a tool that is not known yet once its server has started, ``None`` when no server could have it.
+
+        Which servers could is told by the beginning of ``name``. Raises ``CallError`` with the reason of the one that
+        cannot tell its tools: a configured server is never answered for with *no such tool*.
+        """
+        able = [
+            supervisor
+            for supervisor in self._supervisors.values()
+            if supervisor.listing is None and name.startswith(sanitised(f"{supervisor.server.name}_"))
+        ]
+        for supervisor in sorted(able, key=lambda one: -len(one.server.name)):
+            start = supervisor.begin()
+            if start is not None:
+                await asyncio.wait({start})
+            if (found := self.find(name)) is not None:
+                return found
+            if supervisor.listing is None:
+                reason = supervisor.reason or f"it is {supervisor.state}"
+                raise CallError(f"not ready: {reason}", where=f"MCP server {supervisor.server.name}")
+        return self.find(name)
 
     def server_tools(self, name: str) -> Sequence[McpTool]:
         """Return the enabled tools of one server. Raises ``HarnessError`` for an unknown server."""

@@ -155,6 +155,7 @@ class Workspace:
             audit=self.audit,
             clock=self.clock,
             wait_for_servers=self.wait_for_servers,
+            late_tool=self.mcp.late_tool,
             trusted=self.trusted,
             step_limit=self.options.step_limit,
         )

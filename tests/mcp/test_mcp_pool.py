@@ -166,6 +166,27 @@ async def test_a_call_waits_for_the_start_that_is_under_way(make_pool: Make, ser
     assert text(await pool.call("slow_start", "work", {})) == "worked"
 
 
+async def test_a_tool_that_is_not_known_yet_is_waited_for(make_pool: Make, server: Entry) -> None:
+    pool = make_pool(server("slow_start", env={"DELAY": "0.3"}))
+    tool = await pool.late_tool("slow_start_work")
+    assert tool is not None
+    assert (tool.server, tool.definition.name) == ("slow_start", "work")
+
+
+async def test_a_tool_of_a_server_that_cannot_start_is_answered_with_the_reason(make_pool: Make, server: Entry) -> None:
+    pool = make_pool(server("exits_at_once"))
+    with pytest.raises(ToolError, match="MCP server exits_at_once: not ready: exited with code"):
+        await pool.late_tool("exits_at_once_work")
+
+
+async def test_a_name_that_no_server_begins_with_starts_nothing(
+    make_pool: Make, server: Entry, registry: ChildRegistry
+) -> None:
+    pool = make_pool(server("plain"))
+    assert await pool.late_tool("raed") is None
+    assert registry.list() == []
+
+
 async def test_waiting_for_starts_is_bounded(make_pool: Make, server: Entry) -> None:
     pool = make_pool(server("never_answers", timeout=McpTimeouts(start=20)))
     pool.start()
