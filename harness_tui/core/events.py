@@ -7,12 +7,27 @@ object a line: ``{"type", "seq", "time", "session", "run"?, ...fields}``. Adding
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
 
 from harness_tui.core.codec import CodecError, decode, encode
+from harness_tui.core.event_parts import (
+    ArgumentsPreview,
+    CommandPart,
+    CommandPreview,
+    CommandRef,
+    DiffPreview,
+    Offer,
+    OfferedRule,
+    Parent,
+    Preview,
+    QueueItem,
+    RunError,
+    ServerDetail,
+    Truncation,
+    UrlPreview,
+)
 from harness_tui.core.messages import AssistantMessage, Attachment, Message, UserMessage
 from harness_tui.core.values import (
-    Action,
     Decision,
     DiagnosticItem,
     Question,
@@ -41,129 +56,6 @@ def _event(cls: type[E]) -> type[E]:
     made = dataclass(frozen=True, slots=True)(cls)
     EVENTS[made.type] = made
     return made
-
-
-# --- parts of events -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Parent:
-    """The call of another session that this session works for."""
-
-    session: str
-    run: str
-    call: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommandRef:
-    """The command a message was expanded from; ``source`` is its file, or the server of a prompt."""
-
-    name: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Truncation:
-    """Where the whole of a cut output is, and how large it is."""
-
-    path: str
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class CommandPart:
-    """One simple command of a shell text with the decision on it."""
-
-    command: str
-    decision: Action
-
-
-@dataclass(frozen=True, slots=True)
-class DiffPreview:
-    """A unified diff; ``before_hash`` is the SHA-256 of the file it was made from, absent for a new file."""
-
-    path: str
-    text: str
-    before_hash: str | None = None
-    kind: Literal["diff"] = "diff"
-
-
-@dataclass(frozen=True, slots=True)
-class CommandPreview:
-    """A shell text, its parts and the folder it would run in."""
-
-    command: str
-    parts: tuple[CommandPart, ...]
-    workdir: str
-    kind: Literal["command"] = "command"
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentsPreview:
-    """The arguments of a call as they would be sent."""
-
-    arguments: dict[str, Any]
-    kind: Literal["arguments"] = "arguments"
-
-
-@dataclass(frozen=True, slots=True)
-class UrlPreview:
-    """A URL that would be fetched or opened."""
-
-    url: str
-    host: str
-    kind: Literal["url"] = "url"
-
-
-Preview: TypeAlias = DiffPreview | CommandPreview | ArgumentsPreview | UrlPreview
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedRule:
-    """A rule as it would be stored."""
-
-    permission: str
-    pattern: str
-    action: Action
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What a wider approval would store, exactly."""
-
-    scope: Literal["session", "project", "user"]
-    rules: tuple[OfferedRule, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueueItem:
-    """A message that waits: ``queue`` for the end of the run, ``steer`` for its next step."""
-
-    id: str
-    text: str
-    mode: Literal["queue", "steer"]
-
-
-@dataclass(frozen=True, slots=True)
-class ServerDetail:
-    """What is known of a server beyond its state; ``tools`` is a count."""
-
-    pid: int | None = None
-    protocol: str | None = None
-    tools: int | None = None
-    stderr_tail: str | None = None
-    restarts: int | None = None
-    root: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RunError:
-    """Why a run failed."""
-
-    kind: str
-    message: str
-    hint: str | None = None
 
 
 # --- session and run -----------------------------------------------------------------------------
@@ -516,3 +408,53 @@ class _Head:
     session: str
     run: str | None = None
     first_seq: int | None = None
+
+
+__all__ = [
+    "DELTAS",
+    "EVENTS",
+    "ArgumentsPreview",
+    "CommandPart",
+    "CommandPreview",
+    "CommandRef",
+    "ContextCompacted",
+    "DiagnosticsReported",
+    "DiffPreview",
+    "Envelope",
+    "Event",
+    "FileChanged",
+    "MessageAdded",
+    "ModelRetried",
+    "Notice",
+    "Offer",
+    "OfferedRule",
+    "Parent",
+    "PermissionRequested",
+    "PermissionResolved",
+    "Preview",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "QueueChanged",
+    "QueueItem",
+    "ReasoningDelta",
+    "ReasoningFinished",
+    "RunError",
+    "RunFinished",
+    "RunStarted",
+    "ServerChanged",
+    "ServerDetail",
+    "SessionChanged",
+    "SessionStarted",
+    "StepFinished",
+    "TextDelta",
+    "TextFinished",
+    "TodoUpdated",
+    "ToolFinished",
+    "ToolProgress",
+    "ToolStarted",
+    "Truncation",
+    "UndoApplied",
+    "UrlPreview",
+    "UsageUpdated",
+    "envelope_from_json",
+]

@@ -1,0 +1,180 @@
+"""The values of a call on its way: what is decided on, what a tool is given, what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from harness_tui.core.events import Event, Offer, Preview
+from harness_tui.core.messages import Attachment
+from harness_tui.core.values import Action, Question, Rule, Scope
+
+Origin: TypeAlias = Literal["model", "call", "person"]
+"""Who wants it: the model; a person through ``/call`` or ``tools call`` (gated like the model); a person by typing it
+(``!cmd``, a mention, an MCP prompt: allowed unless denied)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing to be decided: a permission key and the value that patterns are matched against.
+
+    ``display`` is what a person is shown for it, such as one simple command of a longer one.
+    """
+
+    permission: str
+    value: str
+    display: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateCall:
+    """A call before the gate. ``grants`` are allow rules of this run only (a trusted file's ``allowed-tools``)."""
+
+    call: str
+    tool: str
+    checks: tuple[Check, ...]
+    session: str
+    agent: str
+    mode: str
+    origin: Origin = "model"
+    fingerprint: str | None = None
+    grants: tuple[Rule, ...] = ()
+    agent_rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LayerResult:
+    """What one layer says of one check; ``source`` is ``file:line``."""
+
+    layer: str
+    decision: Action
+    rule: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartDecision:
+    """The decision on one check, with the rule that made it and every layer that had a say."""
+
+    check: Check
+    decision: Action
+    rule: str
+    layer: str
+    source: str
+    layers: tuple[LayerResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """The decision on a call: the strictest of its parts. ``offers`` is what a wider approval would store.
+
+    ``scope`` is where the approval came from when an approval turned an ask into allow.
+    """
+
+    action: Action
+    parts: tuple[PartDecision, ...]
+    offers: tuple[Offer, ...] = ()
+    reason: str | None = None
+    scope: Scope | Literal["rule"] = "rule"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRequest:
+    """A request to a person that a tool or server makes: questions, a form by schema, or a page."""
+
+    kind: Literal["question", "form", "sampling", "auth"]
+    source: str
+    title: str
+    questions: tuple[Question, ...] | None = None
+    schema: dict[str, Any] | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionReply:
+    """How a request to a person ended."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+AskPerson: TypeAlias = Callable[[QuestionRequest], Awaitable[QuestionReply]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call may use.
+
+    ``root`` is the project root, ``cwd`` the start folder (relative paths and ``bash`` start there). ``session_dir``
+    is created by whoever writes into it first. ``ask`` is ``None`` where nobody can be asked.
+    """
+
+    session: str
+    run: str | None
+    call: str
+    agent: str
+    root: Path
+    cwd: Path
+    session_dir: Path
+    origin: Origin
+    emit: Callable[[Event], None]
+    ask: AskPerson | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """A call whose arguments fit, ready for the gate.
+
+    ``title`` is one line for a person (verb and target), ``checks`` empty when nothing needs a decision. ``state``
+    carries what :meth:`Tool.run` needs (parsed arguments, the hash that the preview was made from).
+    """
+
+    title: str
+    checks: tuple[Check, ...]
+    preview: Preview
+    state: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call gives: ``output`` for the model (limits already applied), ``metadata`` for people.
+
+    ``full_output`` is where the whole is when ``output`` was cut, ``full_bytes`` its size.
+    """
+
+    output: str
+    is_error: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    attachments: tuple[Attachment, ...] = ()
+    full_output: str | None = None
+    full_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    """One argument of a prompt."""
+
+    name: str
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSpec:
+    """A prompt of a server, usable as a command."""
+
+    server: str
+    name: str
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """One message of a rendered prompt, verbatim."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    attachments: tuple[Attachment, ...] = ()
