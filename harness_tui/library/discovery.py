@@ -37,12 +37,15 @@ class Found:
     stamp: Stamp
 
 
-def stamp_of(path: Path) -> Stamp:
-    """Return the stamp of a regular file. Raises ``OSError`` for anything else, a dangling link included."""
+def stamp_of(path: str, real: str) -> Stamp:
+    """Return the stamp of a regular file whose real path is ``real``.
+
+    Raises ``OSError`` for anything else, a dangling link included.
+    """
     status = os.stat(path)  # noqa: PTH116 - one call for all of it
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "not a regular file", str(path))
-    return Stamp(os.path.realpath(path), status.st_mtime_ns, status.st_size, status.st_ino)
+        raise OSError(0, "not a regular file", path)
+    return Stamp(real, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 class Walk:
@@ -51,6 +54,7 @@ class Walk:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._folders: set[str] = set()
+        self._reals: dict[str, str] = {}
         self._files: set[str] = set()
         self._count = 0
         self._full = False
@@ -76,6 +80,7 @@ class Walk:
         if real in self._folders:
             return []
         self._folders.add(real)
+        self._reals[str(folder)] = real
         try:
             with os.scandir(folder) as entries:
                 return sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
@@ -83,11 +88,16 @@ class Walk:
             self._problem(folder, "unreadable", f"the folder cannot be read: {error.strerror}")
             return []
 
-    def _stamp(self, entry: os.DirEntry[str]) -> Stamp | None:
+    def _real(self, entry: os.DirEntry[str], parent: Path) -> str:
+        # One look-up per folder, not one per file: resolving asks the system about every component.
+        return os.path.realpath(entry.path) if entry.is_symlink() else f"{self._reals[str(parent)]}/{entry.name}"
+
+    def _stamp(self, path: str, real: str) -> Stamp | None:
+        """Return the stamp of a file that was not seen yet."""
         try:
-            stamp = stamp_of(Path(entry.path))
+            stamp = stamp_of(path, real)
         except OSError as error:
-            self._problem(entry.path, "unreadable", f"the file cannot be read: {error.strerror}")
+            self._problem(path, "unreadable", f"the file cannot be read: {error.strerror}")
             return None
         if stamp.real in self._files:
             return None
@@ -109,15 +119,15 @@ class Walk:
                 else:
                     yield from self._commands(Path(entry.path), (*parts, entry.name), depth + 1)
             elif is_markdown and entry.name.lower() != "readme.md":
-                yield from self._command(entry, parts)
+                yield from self._command(entry, folder, parts)
 
-    def _command(self, entry: os.DirEntry[str], parts: tuple[str, ...]) -> Iterator[Found]:
+    def _command(self, entry: os.DirEntry[str], folder: Path, parts: tuple[str, ...]) -> Iterator[Found]:
         if self._count == COMMAND_FILES:
             self._full = True
             message = f"only the first {COMMAND_FILES} command files of {self._root} are read"
             self._problem(entry.path, "too-many", message)
             return
-        stamp = self._stamp(entry)
+        stamp = self._stamp(entry.path, self._real(entry, folder))
         if stamp is not None:
             self._count += 1
             yield Found(Path(entry.path), (*parts, entry.name), stamp)
@@ -130,29 +140,21 @@ class Walk:
                 continue
             if self._count == SKILL_FOLDERS:
                 self._full = True
-                self._problem(
-                    entry.path, "too-many", f"only the first {SKILL_FOLDERS} folders of {self._root} are read"
-                )
+                message = f"only the first {SKILL_FOLDERS} folders of {self._root} are read"
+                self._problem(entry.path, "too-many", message)
                 return
             self._count += 1
             inner = Path(entry.path)
             skill = skill_file(inner)
             if skill is not None:
-                yield from self._skill(skill, (*parts, entry.name))
+                real = f"{self._real(entry, folder)}/{skill.name}"
+                stamp = self._stamp(str(skill), os.path.realpath(skill) if skill.is_symlink() else real)
+                if stamp is not None:
+                    yield Found(skill, (*parts, entry.name, skill.name), stamp)
             elif depth + 1 == SKILL_DEPTH:
                 self._problem(inner, "depth", f"folders deeper than {SKILL_DEPTH} levels are not read")
             else:
                 yield from self._skills(inner, (*parts, entry.name), depth + 1)
-
-    def _skill(self, path: Path, parts: tuple[str, ...]) -> Iterator[Found]:
-        try:
-            stamp = stamp_of(path)
-        except OSError as error:
-            self._problem(path, "unreadable", f"the file cannot be read: {error.strerror}")
-            return
-        if stamp.real not in self._files:
-            self._files.add(stamp.real)
-            yield Found(path, (*parts, path.name), stamp)
 
 
 def skill_file(folder: Path) -> Path | None:

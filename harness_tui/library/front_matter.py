@@ -21,7 +21,7 @@ _KEY_LINE: Final = re.compile(r"""(?:[^\W\d][\w.-]*|"[^"\n]+"|'[^'\n]+')[ \t]*:(
 _TOP_KEY: Final = re.compile(
     r"""("[^"\n]+"|'[^'\n]+'|[^\s\-#?:\[\]{}"'&*!|>%@`,][^\n:#]*?|-[^\s:][^\n:]*?)[ \t]*:(?:[ \t]+|$)"""
 )
-_SIMPLE: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]*): +([A-Za-z0-9].*)")
+_SIMPLE: Final = re.compile(r"""([A-Za-z][A-Za-z0-9_-]*): +(?:([A-Za-z0-9].*)|(?:"([^"\\]*)"|'([^']*)') *)""")
 _BLOCK_SIGN: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
 _CUT_COMMENT: Final = re.compile(r"\s(#[^\s#].*)$")
 
@@ -141,7 +141,7 @@ def _read_header(header: str, findings: Findings) -> list[Pair] | None:
 
 
 def _read_simple(header: str) -> Parsed | None:
-    """Read lines of ``key: plain text`` without YAML, which takes most files; ``None`` for anything else."""
+    """Read lines of ``key: text`` without YAML, which takes most files; ``None`` for anything else."""
     pairs: list[Pair] = []
     for number, line in enumerate(header.split("\n")):
         if not line:
@@ -149,10 +149,11 @@ def _read_simple(header: str) -> Parsed | None:
         match = _SIMPLE.fullmatch(line)
         if match is None:
             return None
-        value = match[2].rstrip(" ")
-        if not value.isprintable() or ": " in value or " #" in value or value.endswith(":"):
+        plain = match[2] is not None
+        value = match[2].rstrip(" ") if plain else match[3] or match[4] or ""
+        if not value.isprintable() or (plain and (": " in value or " #" in value or value.endswith(":"))):
             return None
-        pairs.append(Pair(match[1], Scalar(value), number))
+        pairs.append(Pair(match[1], Scalar(value, plain), number))
     return Parsed(tuple(pairs))
 
 

@@ -238,7 +238,8 @@ def test_any_header_is_read_without_an_exception(header: str) -> None:
 
 
 _KEY = st.from_regex(r"[a-z][a-z-]{0,8}", fullmatch=True)
-_VALUE = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF), min_size=1, max_size=30)
+_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF), min_size=1, max_size=30)
+_VALUE = _TEXT | _TEXT.map('"{}"'.format) | _TEXT.map("'{}' ".format)
 
 
 @given(st.dictionaries(_KEY, _VALUE, min_size=1, max_size=4))
