@@ -41,6 +41,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/deptry harness_tui
 	$(BIN)/basedpyright
 	$(BIN)/harness commands check commands
 	$(BIN)/harness skills check skills
