@@ -119,7 +119,14 @@ class Asker:
         if scripted is not None:
             return await self._resolve(call, requested, _answer_of(request, scripted), run)
         if self._policy == "person":
-            return await self._resolve(call, requested, await self._wait(request), run)
+            try:
+                answer = await self._wait(request)
+            except asyncio.CancelledError:
+                self._publish(
+                    PermissionResolved(call.call, "deny", "once", request=request, note="the run was cancelled"), run
+                )
+                raise
+            return await self._resolve(call, requested, answer, run)
         allowed = self._policy == "allow" and not any(check.permission in NEVER_BY_POLICY for check in asked)
         return self._by_policy(call, requested, allowed, run)
 
@@ -206,7 +213,11 @@ class Asker:
         if scripted is not None:
             answer: Answer | None = _answer_of(number, scripted)
         elif self._policy == "person":
-            answer = await self._wait(number)
+            try:
+                answer = await self._wait(number)
+            except asyncio.CancelledError:
+                self._publish(QuestionAnswered(request=number, action="cancel"), run)
+                raise
         else:
             answer = None
         reply = _reply_of(answer)

@@ -48,6 +48,7 @@ LateTool: TypeAlias = Callable[[str], Awaitable[Tool | None]]
 
 _STALE_RETRIES = 3
 _PARTIAL_CHARS = 20_000
+_CANCELLED_BEFORE = "Cancelled by the person before it ran."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,11 @@ class Finish:
 
 @dataclass(slots=True)
 class _Admitted:
-    """A call that may run; ``output`` is what it has told so far, ``repeated`` that it is the same once too often."""
+    """A call that may run.
+
+    ``output`` is what it has told so far, ``repeated`` that it is the same once too often, ``shown`` that a person
+    decided on its preview, ``running`` that its effect may have begun.
+    """
 
     call: ToolCall
     tool: Tool
@@ -68,6 +73,8 @@ class _Admitted:
     context: ToolContext
     output: list[str]
     repeated: bool
+    shown: bool = False
+    running: bool = False
 
 
 class CallRunner:
@@ -120,15 +127,25 @@ class CallRunner:
                 index += len(group)
                 if any(finish.refused for finish in finishes):
                     break
-        except asyncio.CancelledError:
-            for call in calls:
-                if id(call) not in self._finished:
-                    self._finish_unrun(call, "Cancelled by the person before it ran.")
+        except BaseException as error:  # a cancel, or a fault of ours: no call is left without its result
+            self._finish_rest(calls, error)
             raise
         while len(finishes) < len(calls):
             call = calls[len(finishes)]
             finishes.append(self._finish_unrun(call, "Not run: the person refused an earlier call of this step."))
         return finishes
+
+    def leave_out(self, calls: Sequence[ToolCall], why: BaseException) -> None:
+        """Give each of ``calls`` a result that says that it did not run: ``why`` came before them."""
+        self._begun, self._finished = set(), set()
+        self._finish_rest(calls, why)
+
+    def _finish_rest(self, calls: Sequence[ToolCall], why: BaseException) -> None:
+        cancelled = isinstance(why, asyncio.CancelledError)
+        text = _CANCELLED_BEFORE if cancelled else f"Not run: the run failed ({why})."
+        for call in calls:
+            if id(call) not in self._finished:
+                self._finish_unrun(call, text)
 
     def _group(self, calls: Sequence[ToolCall], index: int) -> Sequence[ToolCall]:
         end = index + 1
@@ -234,6 +251,7 @@ class CallRunner:
             decision="allow" if outcome.allowed else "deny",
             by="person" if outcome.by_person else "rule or policy",
         )
+        item.shown = outcome.by_person
         if outcome.allowed:
             return None
         refused = outcome.by_person and not outcome.note
@@ -261,11 +279,31 @@ class CallRunner:
     async def _complete(self, item: _Admitted | Finish) -> Finish:
         if isinstance(item, Finish):
             return item
+        item.running = True
+        for _ in range(_STALE_RETRIES):
+            try:
+                return self._finish(item.call, await self._run_tool(item.tool, item.prepared, item.context))
+            except StalePreviewError as error:
+                problem = await self._prepare_again(item, error)
+            if problem is not None:
+                return self._finish(item.call, ToolResult(problem, is_error=True))
+        text = "The file keeps changing while it is being edited. Read it again and try once more."
+        return self._finish(item.call, ToolResult(text, is_error=True))
+
+    async def _prepare_again(self, item: _Admitted, error: StalePreviewError) -> str | None:
+        """Look at a file that changed since the call was prepared; return why the call may not go on.
+
+        What a person has seen and allowed was another change than the one that would be made now: it is not made, and
+        the model may ask again.
+        """
+        if item.shown:
+            return f"{error.what}: what was approved no longer fits, so nothing was written. Read it and try again."
+        checks = item.prepared.checks
         try:
-            result = await self._run_tool(item.tool, item.prepared, item.context)
-        except StalePreviewError:
-            return await self._ask_again(item)
-        return self._finish(item.call, result)
+            item.prepared = await item.tool.prepare(item.call.arguments, item.context)
+        except HarnessError as problem:
+            return str(problem)
+        return None if item.prepared.checks == checks else f"{error.what}. Read it again and try once more."
 
     async def _run_tool(self, tool: Tool, prepared: PreparedCall, context: ToolContext) -> ToolResult:
         try:
@@ -277,23 +315,6 @@ class CallRunner:
         except Exception as error:
             log.exception("%s failed", tool.spec.name)
             return ToolResult(f"{tool.spec.name} failed: {type(error).__name__}: {error}", is_error=True)
-
-    async def _ask_again(self, item: _Admitted) -> Finish:
-        """The file changed after its diff was shown: show the new one, and take it through the gate again."""
-        for _ in range(_STALE_RETRIES):
-            try:
-                item.prepared = await item.tool.prepare(item.call.arguments, item.context)
-            except HarnessError as error:
-                return self._finish(item.call, ToolResult(str(error), is_error=True))
-            refusal = await self._gate(item)
-            if refusal is not None:
-                return refusal
-            try:
-                return self._finish(item.call, await self._run_tool(item.tool, item.prepared, item.context))
-            except StalePreviewError:
-                continue
-        text = "The file keeps changing while its edit is being approved. Read it again and try once more."
-        return self._finish(item.call, ToolResult(text, is_error=True))
 
     # --- the result ------------------------------------------------------------------------------
 
@@ -325,6 +346,8 @@ class CallRunner:
         return self._finish(call, ToolResult(text, is_error=True))
 
     def _finish_cancelled(self, item: _Admitted) -> Finish:
+        if not item.running:
+            return self._finish_unrun(item.call, _CANCELLED_BEFORE)
         partial = "".join(item.output)[-_PARTIAL_CHARS:]
         text = "Cancelled by the person while it ran; its effect is unknown."
         if partial:

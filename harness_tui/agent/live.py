@@ -97,6 +97,7 @@ class LiveSession:
         self.stream.listen(self._recorder.listener)
         self._asker = Asker(self._publish_in, parts.gate, policy)
         self._history = history or History()
+        self.stream.listen(self._history.listener)
         self._resumed = last_seq > 0
         self._single_run = single_run
         self._queue = MessageQueue()
@@ -348,7 +349,6 @@ class LiveSession:
         self._asker.use_script(model if isinstance(model, AnswerScript) else None)
         self._publish_in(RunStarted(agent.name, model.name, self.mode, composed.message, composed.command), run)
         self._publish_in(MessageAdded(composed.message, "prompt"), run)
-        self._history.add(composed.message)
         self._set_title(composed)
         outfit = self._outfit(agent)
         calls = self._runner(agent, run, tools={}, late=outfit.late_tool, grants=composed.grants)
@@ -431,6 +431,5 @@ class LiveSession:
     async def _shell(self, command: str) -> RunEnd:
         finish = await self._execute_by_hand("bash", {"command": command}, "person")
         message = shell_message(command, finish)
-        self._history.add(message)
         self._publish_in(MessageAdded(message, "shell"), self._run)
         return RunEnd("completed")

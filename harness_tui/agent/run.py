@@ -119,7 +119,7 @@ class Run:
         await self._parts.wait_for_servers()
         limit = self._parts.step_limit or self._agent.steps or STEP_LIMIT
         for step in range(1, limit + 1):
-            self._take_in_steering()
+            self._take_steering()
             tools = self._tools()
             self._calls.use_tools(tools)
             try:
@@ -127,26 +127,14 @@ class Run:
             except ModelError as error:
                 return RunEnd("failed", RunError(error.kind, error.message, error.hint))
             if not message.calls:
-                if self._steered():
+                if self._take_steering():
                     continue
                 return RunEnd("completed")
             finishes = await self._calls.execute(message.calls)
-            for finish in finishes:
-                self._history.add(finish.message)
             await self._commit()
             if any(finish.refused for finish in finishes):
                 return RunEnd("refused")
         return RunEnd("step_limit", RunError("step_limit", f"stopped after {limit} steps", "send a message to go on"))
-
-    def _take_in_steering(self) -> None:
-        for message in self._take_steering():
-            self._history.add(message)
-
-    def _steered(self) -> bool:
-        messages = self._take_steering()
-        for message in messages:
-            self._history.add(message)
-        return bool(messages)
 
     async def _step(self, step: int, tools: dict[str, Tool]) -> AssistantMessage:
         settings = ModelSettings(
@@ -165,7 +153,7 @@ class Run:
             except ModelError as error:
                 await self._failed(step, answer, error, attempt)
                 continue
-            except asyncio.CancelledError:
+            except BaseException:  # a cancel, or a fault of the adapter: what was shown stays
                 self._keep_partial(step, answer)
                 raise
             return await self._finish(step, answer)
@@ -189,14 +177,17 @@ class Run:
     async def _finish(self, step: int, answer: _Answer) -> AssistantMessage:
         self._close_texts(answer)
         message = answer.message(cut=False)
-        self._history.add(message)
         self._publish(StepFinished(step, message))
         finished = answer.finished or Finished()
         if finished.usage != Usage():
             self._publish(self._usage(finished.usage))
         if finished.reason == "length":
             self._publish(Notice("warning", "model", "the answer was cut at the model's limit of output tokens"))
-        await self._commit()
+        try:
+            await self._commit()
+        except BaseException as error:  # a cancel, or a record that cannot be written: the calls get their results
+            self._calls.leave_out(message.calls, error)
+            raise
         return message
 
     async def _failed(self, step: int, answer: _Answer, error: ModelError, attempt: int) -> None:
@@ -214,7 +205,6 @@ class Run:
             return
         self._close_texts(answer)
         message = answer.message(cut=True)
-        self._history.add(message)
         self._publish(StepFinished(step, message))
 
     def _close_texts(self, answer: _Answer) -> None:

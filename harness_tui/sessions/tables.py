@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -135,8 +136,15 @@ def open_calls(connection: sqlite3.Connection, session: str) -> tuple[list[ToolC
     results = connection.execute(
         "SELECT json FROM messages WHERE session = ? AND seq > ? AND role = 'tool'", (session, seq)
     ).fetchall()
-    answered = {json.loads(text)["call"] for (text,) in results}
-    return [call for call in message.calls if call.call not in answered], seq
+    # Counted, not a set: a provider may give two calls of one answer the same id, and each has its result.
+    answered = Counter(json.loads(text)["call"] for (text,) in results)
+    left: list[ToolCall] = []
+    for call in message.calls:
+        if answered[call.call]:
+            answered[call.call] -= 1
+        else:
+            left.append(call)
+    return left, seq
 
 
 def family(connection: sqlite3.Connection, session: str) -> list[str]:

@@ -7,11 +7,14 @@ from typing import Any
 
 from fakes.fake_tool import FakeTool
 
+from harness_tui.core.errors import StalePreviewError
 from harness_tui.core.events import (
     MessageAdded,
     Notice,
     PermissionRequested,
     PermissionResolved,
+    QuestionAnswered,
+    QuestionAsked,
     QueueChanged,
     RunFinished,
     RunStarted,
@@ -23,7 +26,7 @@ from harness_tui.core.events import (
     ToolStarted,
 )
 from harness_tui.core.intents import Answer, CallTool, Cancel, SetSession, Shell, Submit
-from harness_tui.core.seams import Check, ToolContext, ToolResult
+from harness_tui.core.seams import Check, QuestionRequest, ToolContext, ToolResult
 
 
 def calls(*names: str) -> dict[str, Any]:
@@ -88,9 +91,25 @@ async def test_cancel_while_a_person_is_asked_leaves_one_result(stage: Any) -> N
     await play.send(Cancel())
     assert (await play.next(RunFinished)).reason == "cancelled"
     assert len(play.of(ToolFinished)) == 1
+    (resolved,) = play.of(PermissionResolved)
+    assert (resolved.request, resolved.decision, resolved.note) == (asked.request, "deny", "the run was cancelled")
     assert tool.ran == []
     await play.send(Answer(asked.request, "allow"))
     assert "nothing waits" in (await play.next(Notice)).text
+
+
+async def test_cancel_while_a_question_waits_closes_it(stage: Any) -> None:
+    async def ask(context: ToolContext) -> ToolResult:
+        assert context.ask is not None
+        await context.ask(QuestionRequest("question", "work", "Which one?"))
+        return ToolResult("never")
+
+    play = await stage({"turns": [calls("work")]}, FakeTool("work", act=ask), policy="person")
+    await play.send(Submit("go"))
+    asked = await play.next(QuestionAsked)
+    await play.send(Cancel())
+    assert (await play.next(RunFinished)).reason == "cancelled"
+    assert [(event.request, event.action) for event in play.of(QuestionAnswered)] == [(asked.request, "cancel")]
 
 
 async def test_a_persons_no_without_a_note_ends_the_run(stage: Any) -> None:
@@ -113,6 +132,68 @@ async def test_a_persons_no_with_a_note_is_told_to_the_model(stage: Any) -> None
     await play.send(Answer(asked.request, "deny", note="use ninja"))
     assert (await play.next(RunFinished)).reason == "completed"
     assert "use ninja" in play.requests()[1]["messages"][-1]["text"]
+
+
+async def test_a_file_that_changed_after_its_diff_was_approved_is_not_written(stage: Any) -> None:
+    async def changed(context: ToolContext) -> ToolResult:
+        raise StalePreviewError("the file changed meanwhile")
+
+    tool = FakeTool("work", checks=(Check("bash", "make"),), act=changed)
+    play = await stage({"turns": [calls("work"), {"text": "ok"}]}, tool, policy="person")
+    await play.send(Submit("go"))
+    asked = await play.next(PermissionRequested)
+    await play.send(Answer(asked.request, "allow"))
+    assert (await play.next(RunFinished)).reason == "completed"
+    (finished,) = play.of(ToolFinished)
+    assert finished.is_error
+    assert finished.output.startswith("the file changed meanwhile: what was approved no longer fits")
+    assert [event.decision for event in play.of(PermissionResolved)] == ["allow"]
+    assert len(tool.ran) == 1
+
+
+async def test_a_file_that_changed_is_looked_at_again_where_a_rule_allows_the_call(stage: Any) -> None:
+    async def changed_once(context: ToolContext) -> ToolResult:
+        if len(tool.ran) == 1:
+            raise StalePreviewError("the file changed meanwhile")
+        return ToolResult("written")
+
+    tool = FakeTool("work", checks=(Check("bash", "make"),), act=changed_once)
+    rule = {"permission": "bash", "pattern": "make", "action": "allow"}
+    play = await stage({"turns": [calls("work"), {"text": "ok"}]}, tool, rules=(rule,))
+    assert (await play.say("go")).reason == "completed"
+    assert [event.output for event in play.of(ToolFinished)] == ["written"]
+    assert len(play.of(PermissionResolved)) == 1
+
+
+async def test_results_stand_in_the_order_of_their_calls_also_after_a_resume(stage: Any) -> None:
+    async def late(context: ToolContext) -> ToolResult:
+        await asyncio.sleep(0.05)
+        return ToolResult("late")
+
+    slow, quick = FakeTool("slow", read_only=True, act=late), FakeTool("quick", read_only=True)
+    play = await stage({"turns": [calls("slow", "quick"), {"text": "ok"}]}, slow, quick)
+    assert (await play.say("go")).reason == "completed"
+    assert [event.call for event in play.of(ToolFinished)] == ["c2", "c1"]
+    sent = play.requests()[1]["messages"]
+    assert [message["call"] for message in sent if message["role"] == "tool"] == ["c1", "c2"]
+    await play.workspace.close()
+    (play.project / "requests.jsonl").unlink()
+    again = await stage({"turns": [{"text": "yes"}]}, session=play.live.id)
+    assert (await again.say("and?")).reason == "completed"
+    assert again.requests()[0]["messages"][: len(sent)] == sent
+
+
+async def test_two_calls_of_one_id_have_two_results_also_after_a_resume(stage: Any) -> None:
+    twice = {"tools": [{"name": "work", "id": "same"}, {"name": "work", "id": "same"}]}
+    play = await stage({"turns": [twice, {"text": "ok"}]}, FakeTool("work"))
+    assert (await play.say("go")).reason == "completed"
+    assert [message["role"] for message in play.requests()[1]["messages"]] == ["user", "assistant", "tool", "tool"]
+    await play.workspace.close()
+    (play.project / "requests.jsonl").unlink()
+    again = await stage({"turns": [{"text": "yes"}]}, session=play.live.id)
+    assert (await again.say("and?")).reason == "completed"
+    roles = [message["role"] for message in again.requests()[0]["messages"]]
+    assert roles == ["user", "assistant", "tool", "tool", "assistant", "user"]
 
 
 async def test_an_approval_for_the_session_is_not_asked_again(stage: Any) -> None:
