@@ -43,6 +43,7 @@ class HarnessApp(App[None]):
     CSS_PATH = "app.tcss"
     TITLE = "Harness"
     ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = "#prompt"  # from the first key on: what is typed early belongs there
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - declared so by Textual
     VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -162,6 +163,12 @@ class HarnessApp(App[None]):
     def _on_queue_edit(self) -> None:
         if self.controller is not None:
             self.controller.take_back_last()
+
+    @on(events.Key)
+    def _on_key_without_focus(self, event: events.Key) -> None:
+        if self.focused is None and event.is_printable and event.character and self.prompt.display:
+            self.prompt.focus()
+            self.prompt.insert(event.character)
 
     @on(TranscriptView.Typed)
     def _on_typed_away(self, event: TranscriptView.Typed) -> None:

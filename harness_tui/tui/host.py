@@ -11,7 +11,7 @@ import contextlib
 import importlib
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
@@ -29,6 +29,7 @@ RATE: Final = 15.0
 """How often a second streamed text is drawn."""
 
 T = TypeVar("T")
+Level: TypeAlias = Literal["info", "warning", "error"]
 
 
 def load_backend(name: str, start: Path, options: StartOptions) -> Backend:
@@ -54,6 +55,7 @@ class Host:
         self._flush_timer: asyncio.TimerHandle | None = None
         self._last_flush = 0.0
         self._reading: Subscription | None = None
+        self._early: list[tuple[Level, str, str | None]] = []
         self._since = rfc3339(SystemClock().now())
 
     # --- life ----------------------------------------------------------------------------------------
@@ -69,7 +71,7 @@ class Host:
         session = await opened
         subscription = session.subscribe()
         history = list(await session.history())
-        panels = PanelState(servers=dict(self.panels.servers), skills=self.panels.skills)
+        panels = PanelState(servers=dict(self.panels.servers))
         presenter = await asyncio.to_thread(_replayed, panels, history, self._since)
         if self._reading is not None:
             self._reading.close()
@@ -77,7 +79,10 @@ class Host:
         if self.info is not None:
             presenter.state.root = presenter.state.root or self.info.root
         self.session, self.presenter, self._reading = session, presenter, subscription
-        self.panels = panels
+        panels.skills, self.panels = self.panels.skills, panels  # skills may have come while the record was read
+        early, self._early = self._early, []
+        for level, text, hint in early:
+            presenter.tell(level, text, hint)
         self._draw()
         return subscription
 
@@ -153,15 +158,11 @@ class Host:
         await self.send(it.EditQueue(items[:-1]))
         return items[-1].text
 
-    def tell(self, level: str, text: str, hint: str | None = None) -> None:
-        """Show a notice of the front end's own."""
-        match level:
-            case "error":
-                self.presenter.tell("error", text, hint)
-            case "warning":
-                self.presenter.tell("warning", text, hint)
-            case _:
-                self.presenter.tell("info", text, hint)
+    def tell(self, level: Level, text: str, hint: str | None = None) -> None:
+        """Show a notice of the front end's own; one from before the session is shown in it again."""
+        if self.session is None:
+            self._early.append((level, text, hint))
+        self.presenter.tell(level, text, hint)
         self._draw()
 
     async def guarded(self, work: Awaitable[T]) -> T | None:

@@ -123,9 +123,7 @@ def _breaks(text: str, width: int) -> list[tuple[int, int]]:
         chunk = match.group()
         size = cells(chunk)
         if chunk[0] == " ":
-            if used + size < width or used == 0:
-                end = match.end()
-            used += size
+            used += size  # shown once a word follows: blanks at a break are not
         elif used + size <= width:
             end, used = match.end(), used + size
         else:

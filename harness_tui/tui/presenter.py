@@ -121,7 +121,7 @@ class Presenter:
             case ev.ToolStarted() | ev.ToolProgress() | ev.ToolFinished() | ev.FileChanged():
                 self._apply_tool(envelope, envelope.event)
             case ev.PermissionRequested() | ev.PermissionResolved() | ev.QuestionAsked() | ev.QuestionAnswered():
-                self._apply_request(envelope.event)
+                self._apply_request(envelope.event, envelope.time)
             case ev.SessionStarted() | ev.SessionChanged() | ev.UsageUpdated() | ev.QueueChanged():
                 self._apply_session(envelope)
             case ev.DiagnosticsReported() | ev.ServerChanged() | ev.Notice():
@@ -222,14 +222,14 @@ class Presenter:
             case _:
                 pass
 
-    def _apply_request(self, event: ev.Event) -> None:
+    def _apply_request(self, event: ev.Event, moment: str) -> None:
         match event:
             case ev.PermissionRequested():
                 self.state.requests.append(event)
                 self._tools.wait(event)
             case ev.PermissionResolved():
                 self.state.drop_request(request=event.request, call=event.call)
-                self._tools.resolve(event)
+                self._tools.resolve(event, moment)
             case ev.QuestionAsked():
                 self.state.requests.append(event)
                 source, title = clean_for_display(event.source, one_line=True), clean_for_display(event.title)

@@ -81,11 +81,12 @@ class ToolLog:
             block.diff = clean_for_display(event.preview.text)
         self._transcript.touch(block)
 
-    def resolve(self, event: ev.PermissionResolved) -> None:
-        """A call is allowed or denied."""
+    def resolve(self, event: ev.PermissionResolved, moment: str) -> None:
+        """A call is allowed or denied; its time begins with that, not with the wait for the person."""
         if (block := self._open.get(event.call)) is None:
             return
         if event.decision == "allow":
+            block.started = moment
             block.state, block.note = "running", _SCOPES.get(event.scope, "")
         else:
             reason = {"rule": event.rule or "by a rule", "policy": "nobody can be asked"}.get(event.scope, "by you")

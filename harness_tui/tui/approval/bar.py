@@ -17,7 +17,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from harness_tui.tui.approval.page import ApprovalPage, Entry, QuestionPage
-from harness_tui.tui.lines import Line, Span, wrap
+from harness_tui.tui.lines import Line, Span, cells, line_cells, wrap
 from harness_tui.tui.prompt.editor import MessageEditor
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
@@ -292,10 +292,15 @@ class RequestBar(Vertical):
         foot: list[tuple[Line, int | None]] = []
         for place, entry in enumerate(page.entries()):
             tick = "" if entry.ticked is None else "[x] " if entry.ticked else "[ ] "
+            number: Line = ((f" {place + 1}. ", "accent"),)
             label: list[Span] = [(f"{tick}{entry.label}", "")]
-            foot.extend((line, place) for line in wrap(label, width, first=((f" {place + 1}. ", "accent"),)))
-            for detail in entry.details:
-                foot.extend((line, place) for line in wrap([(detail, "muted")], width, first=(("      ", ""),)))
+            details = " · ".join(entry.details)
+            if details and line_cells((*number, *label)) + cells(details) + 2 <= width:
+                label.append((f": {details}", "muted"))
+                details = ""
+            foot.extend((line, place) for line in wrap(label, width, first=number))
+            if details:
+                foot.extend((line, place) for line in wrap([(details, "muted")], width, first=(("      ", ""),)))
         if page.error:
             foot.extend((line, None) for line in wrap([(page.error, "error")], width, first=(("✗ ", "error"),)))
         foot.extend((line, None) for line in wrap([(self._hint(page), "muted")], width))

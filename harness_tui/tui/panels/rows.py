@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_cells_start, two_ends, wrap
+from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_cells_start, cut_line, two_ends, wrap
 from harness_tui.tui.panels.state import PanelState
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _file_line(report: DiagnosticsReported, width: int) -> Line:
         note = clean_for_display(report.reason, one_line=True)
     room = width if not note else max(12, width - min(len(note) + 2, width // 2))
     line: Line = ((cut_cells_start(path, room), "bold"),)
-    return (*line, (f"  {note}", "muted")) if note else line
+    return cut_line((*line, (f"  {note}", "muted")), width) if note else line
 
 
 def _diagnostic_row(item: DiagnosticItem, place: int, width: int) -> ListRow:
@@ -127,7 +127,7 @@ def server_rows(state: PanelState, width: int) -> Sequence[ListRow]:
     rows: list[ListRow] = []
     for kind, title in (("mcp", "MCP servers"), ("lsp", "Language servers")):
         servers = sorted((s for (k, _), s in state.servers.items() if k == kind), key=lambda server: server.name)
-        rows.append(ListRow((((title, "heading"),),)))
+        rows.append(ListRow((cut_line(((title, "heading"),), width),)))
         rows.extend(ListRow(tuple(_server_lines(server, width)), ServerKey(kind, server.name)) for server in servers)
         if not servers:
             rows.append(ListRow(((("  none", "muted"),),)))

@@ -54,6 +54,7 @@ class PromptField(MessageEditor):
         self._popup: CompletionPopup | None = None
         self._completer: Completer | None = None
         self._dismissed: str | None = None
+        self._offered: str | None = None
         self._sent: PromptHistory | None = None
 
     def attach_completion(self, popup: CompletionPopup, completer: Completer) -> None:
@@ -73,7 +74,10 @@ class PromptField(MessageEditor):
     def handle_key_first(self, event: events.Key) -> bool:
         """Take the keys of the popup and of the history."""
         if self._popup is not None and self._popup.is_open:
-            return self._key_of_popup(self._popup, event.key)
+            if self._name_prefix() != self._offered:
+                self._complete()  # keys came quicker than the list was drawn anew
+            if self._popup.is_open:
+                return self._key_of_popup(self._popup, event.key)
         match event.key:
             case "up" if self._on_first_row():
                 return self._recall(self.sent.older(self.text))
@@ -175,6 +179,7 @@ class PromptField(MessageEditor):
             return
         if not popup.is_open and prefix == "":
             self.post_message(self.CompletionOpened())
+        self._offered = prefix
         room = self.app.size.height - self.outer_size.height - 4
         popup.offer(completer.candidates(prefix), room)
 

@@ -39,7 +39,8 @@ class CompletionPopup(RowList, can_focus=False):
     def chosen(self) -> Candidate | None:
         """The marked candidate."""
         key = self.marked
-        return next((candidate for candidate in self._candidates if candidate.name == key), None)
+        first = self._candidates[0] if self._candidates else None  # Enter may come before the list is laid out
+        return next((candidate for candidate in self._candidates if candidate.name == key), first)
 
     def offer(self, candidates: Sequence[Candidate], room: int) -> None:
         """Show ``candidates`` in at most ``room`` rows, the best marked; nothing to show closes it."""

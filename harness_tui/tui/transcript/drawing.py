@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness_tui.tui.lines import Line, Span, plain, wrap
+from harness_tui.tui.lines import Line, Span, cut_line, plain, wrap
 from harness_tui.tui.transcript.blocks import (
     FOLDED_LINES,
     MarkdownBlock,
@@ -56,12 +56,14 @@ class BlockRenderer:
     def __init__(self, highlighter: Highlighter | None = None) -> None:
         self.highlighter = highlighter or Highlighter()
         self.details = False
+        self._width = 80
 
     def draw(self, block: Block, width: int) -> list[Line]:
         """Return the lines of ``block``, none wider than ``width`` cells.
 
         Calls stand close together; everything else ends with an empty line, and begins with one after a call.
         """
+        self._width = width
         lines = self._lines(block, width)
         if isinstance(block, ToolBlock):
             return lines
@@ -169,9 +171,8 @@ class BlockRenderer:
             lines = lines[-limit:] if tail else lines[:limit]
         if hidden <= 0:
             return lines
-        more: Line = (("  ", ""), (f"… {hidden:,} more lines (Ctrl+O shows all)", "muted"))
-        if self.unfolded(block):
-            more = (("  ", ""), (f"… {hidden:,} more lines", "muted"))
+        how = "" if self.unfolded(block) else " (Ctrl+O shows all)"
+        more = cut_line((("  ", ""), (f"… {hidden:,} more lines{how}", "muted")), self._width)
         return [more, *lines] if tail else [*lines, more]
 
     def _folding(self, block: Block, head: str, text: str, width: int) -> list[Line]:

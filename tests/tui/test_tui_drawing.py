@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from harness_tui.tui.lines import line_cells, plain
+from harness_tui.tui.transcript.blocks import (
+    MarkdownBlock,
+    NoticeBlock,
+    QuestionBlock,
+    ReasoningBlock,
+    RunEndBlock,
+    SummaryBlock,
+    ToolBlock,
+    UserBlock,
+)
+from harness_tui.tui.transcript.drawing import BlockRenderer, duration
+from harness_tui.tui.transcript.model import Block
+
+
+def shown(block: Block, width: int = 40, *, details: bool = False) -> list[str]:
+    renderer = BlockRenderer()
+    renderer.details = details
+    return [plain(line) for line in renderer.draw(block, width)]
+
+
+def tool(state: str = "done", **fields: object) -> ToolBlock:
+    block = ToolBlock("c1", "bash", "Run ls", '{"command": "ls"}')
+    block.state = state  # type: ignore[assignment]
+    for name, value in fields.items():
+        setattr(block, name, value)
+    return block
+
+
+def test_a_message_has_its_mark_and_an_empty_line_after_it() -> None:
+    assert shown(UserBlock("hello\nyou")) == ["❯ hello", "  you", ""]
+
+
+def test_a_command_shows_its_source_and_unfolds_to_what_was_sent() -> None:
+    block = UserBlock("/review a", "Look at a.\nSay more.", "review.md")
+    assert shown(block) == ["❯ /review a", "  ▸ from review.md, 2 lines sent", ""]
+    block.folded = False
+    assert shown(block) == ["❯ /review a", "  ▾ from review.md, 2 lines sent", "  │ Look at a.", "  │ Say more.", ""]
+
+
+def test_the_answer_has_a_mark_at_its_first_block_only() -> None:
+    assert shown(MarkdownBlock("text", first=True)) == ["● text", ""]
+    assert shown(MarkdownBlock("- a\n- b")) == ["  • a", "  • b", ""]
+
+
+def test_each_state_of_a_call_has_its_own_sign() -> None:
+    signs = {state: shown(tool(state))[0][0] for state in ("running", "waiting", "done", "failed", "denied")}
+    assert signs == {"running": "…", "waiting": "?", "done": "✓", "failed": "✗", "denied": "⊘"}
+
+
+def test_a_long_output_is_folded_and_says_how_much_is_hidden() -> None:
+    output = "\n".join(f"row {number}" for number in range(20))
+    lines = shown(tool(output=output, seconds=2.0))
+    assert lines[0] == "✓ Run ls  2.0 s"
+    assert lines[1] == "  … 12 more lines (Ctrl+O shows all)"
+    assert lines[-1] == "  │ row 19"
+    assert len(lines) == 10
+    assert shown(tool(output=output), details=True)[-20:] == [f"  │ row {number}" for number in range(20)]
+
+
+def test_the_output_of_a_read_is_shown_from_its_start() -> None:
+    block = tool(output="\n".join(f"row {number}" for number in range(20)))
+    block.tool = "read"
+    assert shown(block)[1] == "  │ row 0"
+    assert shown(block)[-1] == "  … 12 more lines (Ctrl+O shows all)"
+
+
+def test_an_edit_shows_its_diff_in_the_place_of_its_output() -> None:
+    lines = shown(tool(diff="@@ -1 +1 @@\n-a\n+b\n", output="edited"))
+    assert lines == ["✓ Run ls", "      ⋯", "  1 - a", "  1 + b"]
+
+
+def test_what_waits_for_the_person_is_not_shown_twice() -> None:
+    assert shown(tool("waiting", diff="@@ -1 +1 @@\n-a\n+b\n", note="waiting for you")) == ["? Run ls  waiting for you"]
+
+
+def test_reasoning_is_short_while_it_comes_and_folded_after() -> None:
+    block = ReasoningBlock("one\ntwo\nthree\nfour")
+    assert shown(block) == ["… thinking", "  │ two", "  │ three", "  │ four", ""]
+    block.open, block.seconds = False, 4.0
+    assert shown(block) == ["▸ thought for 4.0 s", ""]
+
+
+def test_notices_questions_and_ends_say_it_in_words() -> None:
+    assert shown(NoticeBlock("error", "mcp", "gone", "restart it")) == ["✗ mcp: gone", "  → restart it", ""]
+    assert shown(QuestionBlock("q", "docs", "Which?")) == ["? docs asks: Which?", "  → waiting for you", ""]
+    assert shown(RunEndBlock("completed", seconds=65, calls=2)) == ["  1 min 5 s · 2 calls", ""]
+    assert shown(RunEndBlock("cancelled", seconds=1)) == ["⊘ cancelled  1.0 s", ""]
+    assert shown(RunEndBlock("failed", "no key", "add one")) == ["✗ failed: no key", "  → add one", ""]
+    assert shown(SummaryBlock("Summed up", "text")) == ["  ▸ Summed up", ""]
+
+
+def test_a_block_after_a_call_keeps_its_distance() -> None:
+    block = MarkdownBlock("text", first=True)
+    block.after_call = True
+    assert shown(block) == ["", "● text", ""]
+
+
+def test_times_are_written_for_people() -> None:
+    assert [duration(seconds) for seconds in (0.24, 9.96, 12.4, 61)] == ["0.2 s", "10.0 s", "12 s", "1 min 1 s"]
+
+
+def test_no_block_is_wider_than_the_screen() -> None:
+    wide = "日本語 " * 20 + "x" * 50
+    blocks: list[Block] = [
+        UserBlock(wide, wide, wide, (wide,)),
+        MarkdownBlock(wide),
+        ReasoningBlock(wide),
+        tool("failed", output=wide, note=wide, cut=wide, source="mcp:x"),
+        NoticeBlock("info", "s", wide, wide),
+        QuestionBlock("q", "s", wide, wide),
+        SummaryBlock(wide, wide),
+        RunEndBlock("failed", wide, wide),
+    ]
+    for width in (10, 21, 80):
+        for block in blocks:
+            assert all(line_cells(line) <= width for line in BlockRenderer().draw(block, width)), type(block).__name__

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from fakes.fake_backend import FakeSkill, FakeTrustItem
+
+from harness_tui.core import events as ev
+from harness_tui.core.values import DiagnosticItem
+from harness_tui.tui.lines import ListRow, line_cells, plain
+from harness_tui.tui.panels.rows import (
+    DiagnosticKey,
+    diagnostic_rows,
+    matching_skills,
+    server_rows,
+    skill_preview,
+    skill_rows,
+    tab_titles,
+)
+from harness_tui.tui.panels.state import MAX_NOTICES, PanelState
+from harness_tui.tui.screens.trust import trust_rows
+from harness_tui.tui.state import SessionState
+from harness_tui.tui.status import status_line
+
+
+def item(severity: str, line: int, message: str = "wrong", path: str = "a.py") -> DiagnosticItem:
+    return DiagnosticItem(path, line, 1, line, 2, severity, message)  # type: ignore[arg-type]
+
+
+def filled() -> PanelState:
+    state = PanelState()
+    state.report(ev.DiagnosticsReported("b.py", "fresh", 1, ("ty",), (item("warning", 1, path="b.py"),), False))
+    state.report(ev.DiagnosticsReported("a.py", "fresh", 1, ("ty",), (item("warning", 2), item("error", 9)), False))
+    state.change_server(ev.ServerChanged("mcp", "time", "ready", ev.ServerDetail(tools=2)))
+    state.change_server(
+        ev.ServerChanged("mcp", "docs", "failed", ev.ServerDetail(stderr_tail="one\nboom\n"), reason="exit code 1")
+    )
+    state.add_notice(ev.Notice("warning", "mcp", "docs failed", "look at its log"))
+    return state
+
+
+def texts(rows: object) -> list[str]:
+    return [plain(line) for row in rows for line in row.lines]  # type: ignore[attr-defined]
+
+
+def test_files_with_errors_stand_first_and_errors_before_warnings() -> None:
+    assert texts(diagnostic_rows(filled(), 40)) == ["a.py", "✗ 9:1 wrong", "! 2:1 wrong", "b.py", "! 1:1 wrong"]
+
+
+def test_a_diagnostic_becomes_a_request_with_its_place() -> None:
+    keys = [row.key for row in diagnostic_rows(filled(), 40) if row.key is not None]
+    assert isinstance(keys[0], DiagnosticKey)
+    assert keys[0].text == "a.py:9 wrong"
+    assert len(set(keys)) == 3
+
+
+def test_a_file_whose_state_is_not_known_never_looks_clean() -> None:
+    state = PanelState()
+    state.report(ev.DiagnosticsReported("a.py", "unknown", 1500, ("ty",), (), False, "no answer in time"))
+    state.report(ev.DiagnosticsReported("b.py", "fresh", 5, ("ty",), (), False))
+    assert texts(diagnostic_rows(state, 60)) == ["a.py  no answer in time", "b.py  clean"]
+
+
+def test_a_failed_server_shows_why_and_what_it_said_last() -> None:
+    lines = texts(server_rows(filled(), 40))
+    assert lines[:6] == [
+        "MCP servers",
+        "✗ docs  failed",
+        "  exit code 1",
+        "  │ one",
+        "  │ boom",
+        "✓ time  ready, 2 tools",
+    ]
+    assert lines[-2:] == ["! mcp: docs failed", "  → look at its log"]
+
+
+def test_the_tabs_count_and_shrink_to_the_width() -> None:
+    assert [title for _, title in tab_titles(filled(), 60)] == ["Diagnostics ✗1 !2", "Servers 1 ✗1 !1", "Skills 0"]
+    assert [title for _, title in tab_titles(filled(), 38)] == ["Diag ✗1 !2", "Serv 1 ✗1 !1", "Skills 0"]
+
+
+def test_notices_are_bounded_and_not_doubled() -> None:
+    state = PanelState()
+    for number in range(MAX_NOTICES + 5):
+        state.add_notice(ev.Notice("info", "x", str(number)))
+        state.add_notice(ev.Notice("info", "x", str(number)))
+    assert len(state.notices) == MAX_NOTICES
+    assert state.notices[-1].text == str(MAX_NOTICES + 4)
+
+
+def test_skills_match_by_name_before_description() -> None:
+    skills = [FakeSkill("notes", "about pdf files"), FakeSkill("PDF-tools", "x"), FakeSkill("other", "y")]
+    assert [skill.name for skill in matching_skills(skills, "pdf")] == ["PDF-tools", "notes"]
+    assert texts(skill_rows(skills, "zzz", 40)) == ["No skill matches 'zzz'."]
+
+
+def test_a_skill_that_cannot_be_used_says_so() -> None:
+    rows = texts(skill_rows([FakeSkill("a", trusted=False), FakeSkill("b", hidden_reason="denied")], "", 24))
+    assert rows == ["a              untrusted", "b                 hidden"]
+    lines = texts(skill_preview(FakeSkill("b", "About", hidden_reason="denied by a rule"), "# Body", 40))
+    assert "Not offered to the model: denied by a rule" in lines[4] + " " + lines[5]
+    assert lines[-1] == "# Body"
+    assert list(skill_preview(None, "", 40)) == []
+
+
+def test_the_trust_dialog_lists_what_would_run_and_its_files_on_demand() -> None:
+    items = [FakeTrustItem("MCP server", "time: run [bold]", ".mcp.json:3")]
+    assert texts(trust_rows("About.", items, False, 60)) == ["About.", "", "• MCP server: time: run [bold]"]
+    assert texts(trust_rows("About.", items, True, 60))[-1] == "    .mcp.json:3"
+
+
+def test_no_row_of_a_panel_is_wider_than_the_panel() -> None:
+    state = filled()
+    state.add_notice(ev.Notice("error", "日本語" * 9, "x" * 90, "y" * 90))
+    state.report(
+        ev.DiagnosticsReported("日本語/" * 20, "skipped", 1, (), (item("hint", 1, "z" * 99),), False, "w" * 99)
+    )
+    for width in (8, 20, 40):
+        rows: list[ListRow] = [*diagnostic_rows(state, width), *server_rows(state, width)]
+        rows += skill_rows([FakeSkill("日本語" * 20)], "", width)
+        rows += skill_preview(FakeSkill("n" * 90, "d" * 90), "t" * 90, width)
+        assert all(line_cells(line) <= width for row in rows for line in row.lines), width
+
+
+# --- status line ---------------------------------------------------------------------------------
+
+
+def running(**fields: object) -> SessionState:
+    state = SessionState(root="/srv/project", agent="build", model="replay/demo", mode="ask")
+    for name, value in fields.items():
+        setattr(state, name, value)
+    return state
+
+
+def test_an_idle_session_says_so_and_where_it_is() -> None:
+    line = plain(status_line(running(), PanelState(), 80, 0.0))
+    assert line.startswith(" ● idle  /srv/project")
+    assert line.endswith("build · replay/demo · ask")
+
+
+def test_a_run_shows_its_time_and_how_to_cancel_it() -> None:
+    state = running(running=True, run_started=10.0, last_event=74.0, activity="running bash")
+    assert plain(status_line(state, PanelState(), 120, 75.0)).startswith(" ◐ 1:05 running bash  Esc cancels")
+
+
+def test_a_silent_run_says_how_long() -> None:
+    state = running(running=True, run_started=0.0, last_event=0.0, activity="waiting for the model")
+    assert "nothing for 25 s" in plain(status_line(state, PanelState(), 120, 25.0))
+
+
+def test_the_status_line_leaves_out_what_has_no_room_and_never_overflows() -> None:
+    state = running(running=True, context_used=12_300, context_limit=200_000, activity="x" * 40)
+    for width in range(1, 160):
+        assert line_cells(status_line(state, filled(), width, 0.0)) <= width
+    wide = plain(status_line(state, filled(), 200, 0.0))
+    assert wide.endswith("build · replay/demo · ask · 12k/200k 6% · mcp 1/2 ✗1 · ✗1 !2")

@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+from typing import Any
+
+from harness_tui.core import events as ev
+from harness_tui.core.messages import UserMessage
+from harness_tui.core.values import DiagnosticItem, SourceRef
+from harness_tui.tui.presenter import Presenter
+from harness_tui.tui.transcript.blocks import (
+    MarkdownBlock,
+    NoticeBlock,
+    QuestionBlock,
+    ReasoningBlock,
+    RunEndBlock,
+    ToolBlock,
+    UserBlock,
+)
+
+BUILTIN = SourceRef("builtin")
+START = ev.RunStarted("build", "replay/demo", "ask", UserMessage("hello"))
+
+
+def started(call: str = "c1", tool: str = "read", title: str = "Read a.py") -> ev.ToolStarted:
+    return ev.ToolStarted(call, tool, title, {"path": "a.py"}, BUILTIN)
+
+
+def finished(call: str = "c1", output: str = "text", *, error: bool = False, **metadata: Any) -> ev.ToolFinished:
+    return ev.ToolFinished(call, "read", output, error, metadata)
+
+
+def requested(request: str = "req_1", call: str = "c1") -> ev.PermissionRequested:
+    return ev.PermissionRequested(request, call, "edit", ("a.py",), ev.ArgumentsPreview({}), ())
+
+
+def only(presenter: Presenter, kind: type) -> Any:
+    found = [block for block in presenter.transcript.blocks if isinstance(block, kind)]
+    assert len(found) == 1
+    return found[0]
+
+
+def sources(presenter: Presenter) -> list[str]:
+    return [block.source for block in presenter.transcript.blocks if isinstance(block, MarkdownBlock)]
+
+
+def test_a_message_shows_what_was_typed(session: Any) -> None:
+    assert only(session.play(START), UserBlock).typed == "hello"
+    assert session.presenter.state.running
+    assert (session.presenter.state.agent, session.presenter.state.mode) == ("build", "ask")
+
+
+def test_a_command_shows_its_line_and_folds_away_what_is_sent(session: Any) -> None:
+    session.presenter.expect_message("/review src")
+    run = ev.RunStarted(
+        "build", "m", "ask", UserMessage("Review src now."), ev.CommandRef("review", "commands/review.md")
+    )
+    block = only(session.play(run), UserBlock)
+    assert (block.typed, block.sent, block.source) == ("/review src", "Review src now.", "commands/review.md")
+    assert block.folded
+
+
+def test_a_command_of_a_record_shows_its_name(session: Any) -> None:
+    run = ev.RunStarted("build", "m", "ask", UserMessage("text"), ev.CommandRef("review", "x.md"))
+    assert only(session.play(run), UserBlock).typed == "/review"
+
+
+def test_streamed_text_is_committed_block_by_block(session: Any) -> None:
+    session.play(START, ev.TextDelta("one\n\ntw"))
+    session.play(ev.TextDelta("o\n"))
+    assert sources(session.presenter) == ["one", "two"]
+    assert session.presenter.transcript.blocks[-1].open
+    session.play(ev.TextDelta("\nthree"), ev.TextFinished("one\n\ntwo\n\nthree"))
+    assert sources(session.presenter) == ["one", "two", "three"]
+    assert not session.presenter.transcript.blocks[-1].open
+
+
+def test_the_finished_text_corrects_what_was_lost_on_the_way(session: Any) -> None:
+    session.play(START, ev.TextDelta("one\n\n"), ev.TextDelta("thr"))
+    session.play(ev.TextFinished("one\n\ntwo\n\nthree"))
+    assert sources(session.presenter) == ["one", "two", "three"]
+
+
+def test_a_text_that_breaks_off_stays_as_far_as_it_came(session: Any) -> None:
+    session.play(
+        START, ev.TextDelta("half an ans"), ev.RunFinished("failed", ev.RunError("connection", "gone", "again"))
+    )
+    assert sources(session.presenter) == ["half an ans"]
+    end = only(session.presenter, RunEndBlock)
+    assert (end.reason, end.text, end.hint) == ("failed", "gone", "again")
+    assert session.presenter.transcript.blocks[-1] is end
+
+
+def test_reasoning_is_shown_while_it_comes_and_timed(session: Any) -> None:
+    session.play(START, ev.ReasoningDelta("hm"))
+    block = only(session.presenter, ReasoningBlock)
+    assert (block.text, block.open) == ("hm", True)
+    session.play(ev.ReasoningFinished("hm, yes"))
+    assert (block.text, block.open, block.seconds) == ("hm, yes", False, 1.0)
+
+
+def test_a_call_goes_from_running_to_done_with_its_time(session: Any) -> None:
+    session.play(START, started())
+    block = only(session.presenter, ToolBlock)
+    assert (block.title, block.state) == ("Read a.py", "running")
+    session.play(finished(output="line\n"))
+    assert (block.state, block.output, block.seconds) == ("done", "line", 1.0)
+
+
+def test_the_wait_for_the_person_is_not_counted_as_time_of_the_call(session: Any) -> None:
+    session.play(START, started(), requested(), ev.Notice("info", "x", "a second later"))
+    session.play(ev.PermissionResolved("c1", "allow", "once", request="req_1"), finished())
+    assert only(session.presenter, ToolBlock).seconds == 1.0
+
+
+def test_a_failed_call_says_how(session: Any) -> None:
+    session.play(START, started(), finished(output="boom", error=True, exit_code=3))
+    block = only(session.presenter, ToolBlock)
+    assert (block.state, block.note) == ("failed", "exit code 3")
+
+
+def test_errors_of_a_file_are_counted_on_the_edit_that_made_them(session: Any) -> None:
+    items = [{"severity": "error"}, {"severity": "error"}, {"severity": "warning"}]
+    session.play(
+        START, started(), finished(added=2, removed=1, diff="@@ -1 +1 @@\n-a\n+b\n", diagnostics={"items": items})
+    )
+    block = only(session.presenter, ToolBlock)
+    assert block.note == "+2 -1, 2 errors"
+    assert block.diff.startswith("@@")
+
+
+def test_cut_output_names_the_file_that_holds_the_whole(session: Any) -> None:
+    event = ev.ToolFinished("c1", "bash", "head", False, {}, ev.Truncation("/data/out.txt", 70_000))
+    session.play(START, started(), event)
+    assert only(session.presenter, ToolBlock).cut == "cut; all 70,000 bytes are in /data/out.txt"
+
+
+def test_output_that_arrives_is_shown_and_then_replaced_by_the_result(session: Any) -> None:
+    session.play(START, started(), ev.ToolProgress("c1", output_delta="part\n"), ev.ToolProgress("c1", 1, 4, "copying"))
+    block = only(session.presenter, ToolBlock)
+    assert (block.output, block.note) == ("part\n", "1/4 copying")
+    session.play(finished(output="all"))
+    assert block.output == "all"
+
+
+def test_a_request_waits_until_it_is_resolved(session: Any) -> None:
+    session.play(START, started(), requested())
+    assert [item.request for item in session.presenter.state.requests] == ["req_1"]
+    assert only(session.presenter, ToolBlock).state == "waiting"
+    assert session.presenter.state.titles["c1"] == "Read a.py"
+    session.play(ev.PermissionResolved("c1", "deny", "once", request="req_1", note="use b.py"))
+    assert session.presenter.state.requests == []
+    block = only(session.presenter, ToolBlock)
+    assert (block.state, block.note) == ("denied", "denied: use b.py")
+    session.play(finished(error=True))
+    assert block.state == "denied"
+
+
+def test_a_denied_call_names_the_rule(session: Any) -> None:
+    session.play(START, started(), ev.PermissionResolved("c1", "deny", "rule", rule="edit * deny (config.yaml:3)"))
+    assert only(session.presenter, ToolBlock).note == "denied (edit * deny (config.yaml:3))"
+
+
+def test_requests_end_with_their_run(session: Any) -> None:
+    session.play(START, started(), requested(), ev.RunFinished("cancelled"))
+    assert session.presenter.state.requests == []
+    assert not session.presenter.state.running
+    assert only(session.presenter, ToolBlock).note == "cancelled"
+
+
+def test_a_subagents_request_is_asked_and_its_steps_are_the_note_of_its_call(session: Any) -> None:
+    session.play(START, started("c9", "task", "Explore"))
+    session.play(
+        ev.SessionStarted("/srv/project", parent=ev.Parent("ses_1", "run_1", "c9")),
+        started("d1", "bash", "Run ls"),
+        requested("req_7", "d1"),
+        session="ses_child",
+    )
+    assert only(session.presenter, ToolBlock).note == "Run ls"
+    assert [item.request for item in session.presenter.state.requests] == ["req_7"]
+    session.play(ev.PermissionResolved("d1", "allow", "once", request="req_7"), session="ses_child")
+    assert session.presenter.state.requests == []
+
+
+def test_a_question_is_shown_with_its_answer(session: Any) -> None:
+    session.play(ev.QuestionAsked("q1", "docs", "Which one?"))
+    block = only(session.presenter, QuestionBlock)
+    assert block.answer is None
+    session.play(ev.QuestionAnswered("q1", "accept", {"which": "b"}))
+    assert block.answer == "which: b"
+    assert session.presenter.state.requests == []
+
+
+def test_an_event_that_comes_twice_is_taken_once(session: Any) -> None:
+    envelope = session.envelope(ev.Notice("info", "x", "once"))
+    session.presenter.apply(envelope)
+    session.presenter.apply(envelope)
+    assert only(session.presenter, NoticeBlock).text == "once"
+
+
+def test_foreign_text_is_cleaned_and_markup_stays_text(session: Any) -> None:
+    evil = "\x1b]52;c;QUJD\x07[/bold] [red]\x1b[2J\u202e"
+    session.play(ev.RunStarted(evil, evil, "ask", UserMessage(evil)), started(title=evil), finished(output=evil))
+    session.play(ev.Notice("error", evil, evil, evil), ev.TextFinished(evil), ev.QuestionAsked("q", evil, evil))
+    texts: list[str] = []
+    for block in session.presenter.transcript.blocks:
+        for name in ("typed", "title", "output", "text", "hint", "source", "arguments"):
+            texts.append(str(getattr(block, name, "")))
+    assert any("[/bold] [red]" in text for text in texts)
+    assert not any(character in text for text in texts for character in "\x1b\x07\u202e")
+
+
+def test_a_refused_message_comes_back_once(session: Any) -> None:
+    session.presenter.expect_message("/hlep me")
+    session.play(ev.Notice("error", "session", "no command hlep"), ev.RunFinished("refused"))
+    assert session.presenter.take_refused() == "/hlep me"
+    assert session.presenter.take_refused() is None
+
+
+def test_a_run_that_a_person_refused_brings_nothing_back(session: Any) -> None:
+    session.presenter.expect_message("hello")
+    session.play(START, ev.RunFinished("refused"))
+    assert session.presenter.take_refused() is None
+
+
+def test_panels_take_diagnostics_servers_and_notices(session: Any) -> None:
+    item = DiagnosticItem("a.py", 1, 2, 1, 3, "error", "wrong")
+    session.play(
+        ev.DiagnosticsReported("a.py", "fresh", 5, ("ty",), (item,), False),
+        ev.ServerChanged("mcp", "time", "ready", ev.ServerDetail(tools=2)),
+        ev.ServerChanged("mcp", "docs", "failed", ev.ServerDetail()),
+        ev.Notice("warning", "mcp", "docs failed"),
+    )
+    panels = session.presenter.panels
+    assert panels.count("error") == 1
+    assert panels.servers_up("mcp") == (1, 1, 2)
+    assert panels.problems() == 1
+
+
+def test_a_verdict_that_knows_nothing_keeps_the_items_that_were_known(session: Any) -> None:
+    item = DiagnosticItem("a.py", 1, 2, 1, 3, "error", "wrong")
+    session.play(ev.DiagnosticsReported("a.py", "fresh", 5, ("ty",), (item,), False))
+    session.play(ev.DiagnosticsReported("a.py", "unknown", 1500, ("ty",), (), False, "no answer in time"))
+    assert session.presenter.panels.count("error") == 1
+    session.play(ev.DiagnosticsReported("a.py", "fresh", 5, ("ty",), (), False))
+    assert session.presenter.panels.count("error") == 0
+
+
+def test_a_record_is_replayed_without_parsing_and_nothing_of_it_waits(session: Any) -> None:
+    history = [session.envelope(event) for event in (START, started(), requested(), ev.TextFinished("a\n\nb"))]
+    presenter = Presenter()
+    presenter.replay([ev.Envelope(1, "2026-01-02T03:00:00.000Z", "ses_1", ev.SessionStarted("/srv")), *history])
+    assert sources(presenter) == ["a\n\nb"]
+    assert presenter.state.requests == []
+    assert not presenter.state.running
+    assert only(presenter, ToolBlock).note == "interrupted"
+
+
+def test_states_of_earlier_processes_stay_out_of_the_panels(session: Any) -> None:
+    old = session.envelope(ev.ServerChanged("mcp", "gone", "ready", ev.ServerDetail()))
+    new = session.envelope(ev.ServerChanged("mcp", "time", "ready", ev.ServerDetail()))
+    presenter = Presenter()
+    presenter.replay([old, new], since=new.time)
+    assert [name for _, name in presenter.panels.servers] == ["time"]
+
+
+def test_merged_deltas_of_a_record_give_their_text_once(session: Any) -> None:
+    history = [session.envelope(event) for event in (START, ev.TextDelta("a b"), ev.TextFinished("a b"))]
+    broken = [session.envelope(event) for event in (ev.TextDelta("half"), ev.RunFinished("failed"))]
+    presenter = Presenter()
+    presenter.replay([*history, *broken])
+    assert sources(presenter) == ["a b", "half"]
+
+
+def test_usage_queue_and_changes_reach_the_state(session: Any) -> None:
+    session.play(
+        ev.UsageUpdated(10, 2, 0, 0, 0, 500, cost=0.25, context_limit=1000),
+        ev.UsageUpdated(10, 2, 0, 0, 0, 600, cost=0.25),
+        ev.SessionChanged(model="other", title="A title"),
+        ev.QueueChanged((ev.QueueItem("m1", "next", "queue"),)),
+    )
+    state = session.presenter.state
+    assert (state.context_used, state.context_limit, state.cost) == (600, 1000, 0.5)
+    assert (state.model, state.title, state.queue[0].text) == ("other", "A title", "next")

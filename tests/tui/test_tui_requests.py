@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import pytest
+
+from harness_tui.core import events as ev
+from harness_tui.core.intents import Answer
+from harness_tui.core.values import Question, QuestionOption
+from harness_tui.tui.approval.choices import choices_for, preview_lines, title_of
+from harness_tui.tui.approval.form import FormError, Step, read_answer
+from harness_tui.tui.approval.page import ApprovalPage, QuestionPage
+from harness_tui.tui.lines import line_cells, plain
+
+RULE = ev.OfferedRule("bash", "git status *", "allow")
+
+
+def request(preview: ev.Preview, *offers: ev.Offer) -> ev.PermissionRequested:
+    return ev.PermissionRequested("req_1", "c1", "bash", ("git status -s",), preview, offers)
+
+
+def body(preview: ev.Preview, width: int = 60) -> list[str]:
+    return [plain(line) for line in preview_lines(request(preview), width)]
+
+
+def test_once_and_no_are_always_offered_and_each_offer_shows_its_exact_rules() -> None:
+    event = request(ev.ArgumentsPreview({}), ev.Offer("session", (RULE,)), ev.Offer("project", (RULE, RULE)))
+    choices = choices_for(event)
+    assert [choice.label for choice in choices] == [
+        "Yes, once",
+        "Yes, and for the rest of this session",
+        "Yes, and always in this project",
+        "No",
+        "No, and tell the model what to do instead",
+    ]
+    assert choices[1].rules == ("allow bash git status *",)
+    assert len(choices[2].rules) == 2
+
+
+def test_a_choice_names_the_offer_that_it_takes() -> None:
+    event = request(ev.ArgumentsPreview({}), ev.Offer("session", (RULE,)), ev.Offer("session", (RULE,)))
+    page = ApprovalPage(event, "Run git status")
+    assert page.choose(0) == Answer("req_1", "allow", scope="once")
+    assert page.choose(1) == Answer("req_1", "allow", scope="session", offer=0)
+    assert page.choose(2) == Answer("req_1", "allow", scope="session", offer=1)
+    assert page.choose(3) == Answer("req_1", "deny")
+
+
+def test_a_note_is_asked_for_and_goes_with_the_no() -> None:
+    page = ApprovalPage(request(ev.ArgumentsPreview({})), "")
+    assert page.choose(2) is None
+    assert page.text_prompt == "What should the model do instead?"
+    assert page.submit_text("  ") is None
+    assert page.submit_text(" use git diff ") == Answer("req_1", "deny", note="use git diff")
+
+
+def test_escape_leaves_the_note_first_and_says_no_then() -> None:
+    page = ApprovalPage(request(ev.ArgumentsPreview({})), "")
+    page.choose(2)
+    assert page.escape() is None
+    assert page.text_prompt is None
+    assert page.escape() == Answer("req_1", "deny")
+
+
+def test_the_title_says_what_and_shows_what_cannot_be_seen() -> None:
+    assert title_of(request(ev.ArgumentsPreview({})), "Run git status") == "Allow bash: Run git status?"
+    event = ev.PermissionRequested("r", "c", "edit", ("a\u202eb.py",), ev.ArgumentsPreview({}), ())
+    assert title_of(event, "") == "Allow edit: a<U+202E>b.py?"
+
+
+def test_a_command_is_shown_whole_with_the_decision_on_each_part() -> None:
+    parts = (ev.CommandPart("echo a", "allow"), ev.CommandPart("rm b", "ask"))
+    assert body(ev.CommandPreview("echo a &&\nrm b", parts, "/srv")) == [
+        "│ echo a &&",
+        "│ rm b",
+        "✓ echo a  allowed",
+        "? rm b  asks",
+        "in /srv",
+    ]
+
+
+def test_a_diff_says_which_file_and_how_much() -> None:
+    lines = body(ev.DiffPreview("a.py", "@@ -1 +1 @@\n-a\n+b\n", "hash"))
+    assert lines == ["a.py  +1 -1", "    ⋯", "1 - a", "1 + b"]
+    assert body(ev.DiffPreview("a.py", "@@ -0,0 +1 @@\n+b\n"))[0] == "new file a.py  +1 -0"
+
+
+def test_arguments_are_shown_by_name_and_texts_as_they_are() -> None:
+    assert body(ev.ArgumentsPreview({"path": "a.py", "n": 3, "text": "one\ntwo"})) == [
+        "path: a.py",
+        "n: 3",
+        "text:",
+        "│ one",
+        "│ two",
+    ]
+    assert body(ev.ArgumentsPreview({})) == ["no arguments"]
+
+
+def test_a_page_shows_its_host_apart_from_its_address() -> None:
+    assert body(ev.UrlPreview("https://example.test/a?b=c", "example.test")) == [
+        "host example.test",
+        "https://example.test/a?b=c",
+    ]
+
+
+def test_previews_hold_no_control_character_and_fit_the_width() -> None:
+    evil = "\x1b[2J日本語 [/bold] \x07" * 10
+    for preview in (
+        ev.DiffPreview(evil, f"@@ -1 +1 @@\n-{evil}\n+x\n"),
+        ev.CommandPreview(evil, (ev.CommandPart(evil, "ask"), ev.CommandPart("b", "deny")), evil),
+        ev.ArgumentsPreview({evil: evil}),
+        ev.UrlPreview(evil, evil),
+    ):
+        for line in preview_lines(request(preview), 30):
+            assert "\x1b" not in plain(line)
+            assert "\x07" not in plain(line)
+
+
+def form(schema: dict[str, object]) -> QuestionPage:
+    return QuestionPage(ev.QuestionAsked("q1", "docs", "Set up", schema={"type": "object", **schema}))
+
+
+def test_one_question_is_answered_by_one_choice() -> None:
+    options = (QuestionOption("red"), QuestionOption("blue", "like the sky"))
+    page = QuestionPage(ev.QuestionAsked("q1", "agent", "Colour", (Question("c", "Which?", options),)))
+    assert [entry.label for entry in page.entries()] == ["red", "blue"]
+    assert page.text_prompt == "Another answer"
+    assert page.choose(1) == Answer("q1", "accept", content={"c": "blue"})
+
+
+def test_several_choices_are_ticked_and_then_done() -> None:
+    options = (QuestionOption("a"), QuestionOption("b"), QuestionOption("c"))
+    page = QuestionPage(
+        ev.QuestionAsked("q1", "agent", "t", (Question("x", "?", options, multiple=True, custom=False),))
+    )
+    assert page.text_prompt is None
+    assert page.choose(2) is None
+    assert page.choose(0) is None
+    assert [entry.ticked for entry in page.entries()] == [True, False, True, None]
+    assert page.choose(3) == Answer("q1", "accept", content={"x": ["a", "c"]})
+
+
+def test_a_form_goes_field_by_field_and_is_confirmed_at_the_end() -> None:
+    page = form(
+        {
+            "properties": {
+                "name": {"type": "string"},
+                "size": {"type": "integer"},
+                "kind": {"enum": ["x", "y"]},
+                "ok": {"type": "boolean"},
+            },
+            "required": ["name", "kind", "ok"],
+        }
+    )
+    assert page.submit_text("box") is None
+    assert page.submit_text("many") is None
+    assert page.error == "'many' is no integer"
+    assert page.submit_text("12") is None
+    assert page.error == ""
+    assert page.choose(1) is None
+    assert page.choose(0) is None
+    assert [entry.label for entry in page.entries()] == ["Send", "Decline", "Cancel"]
+    assert page.choose(0) == Answer("q1", "accept", content={"name": "box", "size": 12, "kind": "y", "ok": True})
+
+
+def test_what_is_not_required_can_be_left_out_and_what_is_cannot() -> None:
+    page = form({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]})
+    assert [entry.label for entry in page.entries()] == ["Leave out"]
+    assert page.choose(0) is None
+    assert page.submit_text("") is None
+    assert "needed" in page.error
+
+
+def test_escape_goes_back_a_step_and_cancels_at_the_first() -> None:
+    page = form({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}})
+    page.submit_text("x")
+    assert page.escape() is None
+    assert page.escape() == Answer("q1", "cancel")
+
+
+def test_a_page_to_open_shows_its_address_and_can_be_declined() -> None:
+    page = QuestionPage(ev.QuestionAsked("q1", "docs", "Log in", url="https://example.test/login"))
+    assert plain(page.body(80)[0]) == "Open this page yourself: https://example.test/login"
+    assert page.choose(1) == Answer("q1", "decline")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [("integer", "3", 3), ("number", "2.5", 2.5), ("array", "a, b,", ["a", "b"]), ("object", '{"a": 1}', {"a": 1})],
+)
+def test_typed_answers_are_read_as_their_kind(kind: str, text: str, value: object) -> None:
+    assert read_answer(Step("x", "", kind=kind), text) == value
+
+
+def test_a_typed_answer_that_does_not_fit_says_why() -> None:
+    with pytest.raises(FormError, match="is no object"):
+        read_answer(Step("x", "", kind="object"), "{")
+    assert read_answer(Step("x", "", default="d"), " ") == "d"
+
+
+def test_a_schema_without_properties_asks_only_for_consent() -> None:
+    page = form({})
+    assert [entry.label for entry in page.entries()] == ["Send", "Decline", "Cancel"]
+    assert page.choose(0) == Answer("q1", "accept", content={})
+    assert all(line_cells(line) <= 20 for line in page.body(20))

@@ -1,0 +1,176 @@
+"""What the first frame costs in modules, and how the program leaves the terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+FIRST_FRAME = """
+import asyncio, sys
+from pathlib import Path
+from harness_tui.tui.app import HarnessApp
+from harness_tui.tui.run import Options
+
+class Held(HarnessApp):
+    CSS_PATH = None
+
+    def open_backend(self):
+        print("|".join(sorted(sys.modules)))
+
+async def main():
+    app = Held(Path("/srv/project"), Options(), "nothing:here")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.press("h", "i")
+        assert app.prompt.text == "hi"
+
+asyncio.run(main())
+"""
+
+BACKEND = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from fakes.fake_backend import FakeBackend
+
+class Marked(FakeBackend):
+    async def close(self):
+        await super().close()
+        Path({mark!r}).write_text("closed")
+
+def create(start, options):
+    return Marked()
+"""
+
+PROGRAM = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {folder!r})
+from harness_tui.tui.run import run
+sys.exit(run(Path({folder!r}), backend="marked_backend:create"))
+"""
+
+
+def first_frame_modules(tmp_path: Path) -> set[str]:
+    program = tmp_path / "first_frame.py"
+    program.write_text(FIRST_FRAME)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.strip().split("|"))
+
+
+def test_the_first_frame_needs_few_modules_and_none_of_the_heavy_ones(tmp_path: Path) -> None:
+    modules = first_frame_modules(tmp_path)
+    ours = {name for name in modules if name.split(".")[0] == "harness_tui"}
+    assert len(ours) <= 21, sorted(ours)
+    heavy = "click pydantic yaml watchfiles pygments markdown_it mcp httpx2 sqlite3 openai harness_tui.core.events"
+    assert modules.isdisjoint(heavy.split())
+
+
+class Terminal:
+    """The program in a pty. ``output`` is everything that it wrote."""
+
+    def __init__(self, folder: Path) -> None:
+        tests = str(ROOT / "tests")
+        (folder / "marked_backend.py").write_text(BACKEND.format(tests=tests, mark=str(folder / "mark")))
+        program = PROGRAM.format(folder=str(folder))
+        environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+        self.output = b""
+        self.mark = folder / "mark"
+        self._open = True
+        self.pid, self._file = pty.fork()
+        if self.pid == 0:
+            for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, signal.SIG_DFL)
+            os.chdir(folder)
+            os.execve(sys.executable, [sys.executable, "-c", program], environment)
+
+    def read_until(self, text: bytes, seconds: float = 30.0) -> None:
+        end = time.monotonic() + seconds
+        while text not in self.output:
+            if time.monotonic() > end:
+                raise AssertionError(f"{text!r} did not come: {self.output[-2000:]!r}")
+            self._drain(0.1)
+
+    def _drain(self, seconds: float) -> None:
+        if self._open and select.select([self._file], [], [], seconds)[0]:
+            try:
+                self.output += os.read(self._file, 65_536)
+            except OSError:  # the other end is closed
+                self.close_terminal()
+
+    def send(self, data: bytes) -> None:
+        os.write(self._file, data)
+
+    def close_terminal(self) -> None:
+        if self._open:
+            self._open = False
+            os.close(self._file)
+
+    def wait(self, seconds: float = 20.0) -> int:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            done, status = os.waitpid(self.pid, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            self._drain(0.02)
+            time.sleep(0.01)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        raise AssertionError(f"the program did not end: {self.output[-2000:]!r}")
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_restores_the_terminal_and_closes_the_backend(tmp_path: Path, number: signal.Signals) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.read_until(b"idle")
+    os.kill(terminal.pid, number)
+    terminal.read_until(b"\x1b[?1049l")
+    assert terminal.wait() == 128 + number
+    assert terminal.mark.read_text() == "closed"
+    terminal.close_terminal()
+
+
+@pytest.mark.e2e
+def test_a_terminal_that_goes_away_ends_the_program(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.read_until(b"idle")
+    terminal.close_terminal()
+    assert terminal.wait() == 128 + signal.SIGHUP
+    assert terminal.mark.read_text() == "closed"
+
+
+@pytest.mark.e2e
+def test_what_is_typed_before_the_first_frame_is_kept(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path)
+    terminal.send(b"early words")
+    terminal.read_until(b"idle")
+    terminal.read_until(b"early words")
+    terminal.output = b""
+    terminal.send(b"\x15")
+    terminal.read_until(b"? for help")  # the empty prompt's text
+    terminal.send(b"/quit\r")
+    assert terminal.wait() == 0
+    assert terminal.mark.read_text() == "closed"
+    terminal.close_terminal()
+
+
+def test_without_a_terminal_there_is_a_sentence_and_exit_code_2() -> None:
+    program = "from pathlib import Path; from harness_tui.tui.run import run; raise SystemExit(run(Path('.')))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "no terminal here" in done.stderr
