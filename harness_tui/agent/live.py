@@ -72,7 +72,8 @@ class Unrecorded:
 class LiveSession:
     """One session that is open in this process.
 
-    Subscribe to :attr:`stream` before :meth:`start`, so that nothing is missed; then :meth:`send` intents.
+    Subscribe to :attr:`stream` before :meth:`start`, so that nothing is missed; then :meth:`send` intents. ``model`` is
+    what a person chose; it goes before the model of the session's agent, and that before ``default_model``.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class LiveSession:
         policy: AskPolicy,
         agent: str | None = None,
         model: str | None = None,
+        default_model: str | None = None,
         mode: str | None = None,
         title: str | None = None,
         history: History | None = None,
@@ -103,8 +105,9 @@ class LiveSession:
         self._queue = MessageQueue()
         self._activity: asyncio.Task[RunEnd] | None = None
         self._run: str | None = None
+        self._moves_on = True
         self.agent = agent or parts.settings.agent
-        self.model = model
+        self._chosen_model, self._default_model = model, default_model
         self.mode = mode or self._start_mode()
         self.title = title
 
@@ -136,6 +139,17 @@ class LiveSession:
     def busy(self) -> bool:
         """Whether a run goes on. False from its ``run_finished`` on, so that a reader of that may send the next."""
         return self._run is not None
+
+    @property
+    def model(self) -> str | None:
+        """The name of the model that the session's runs use unless a message or a command names another."""
+        agent = self._agent(self.agent)
+        return self._chosen_model or (agent.model if agent else None) or self._default_model
+
+    @property
+    def going_on(self) -> bool:
+        """Whether a run goes on, or a message waits that starts the next one by itself."""
+        return self.busy or (self._moves_on and not self._queue.empty)
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -203,6 +217,8 @@ class LiveSession:
                 problem = self._asker.answer(intent)
                 if problem is not None:
                     self._notice(problem)
+            case Cancel(run=run) if run is not None and run != self._run:
+                self._notice(f"the run {run!r} does not go on")
             case Cancel():
                 if self.busy and self._activity is not None:
                     self._activity.cancel()
@@ -243,11 +259,12 @@ class LiveSession:
             self._notice(problem)
             return
         self.agent = change.agent or self.agent
-        self.model = change.model or self.model
+        self._chosen_model = change.model or self._chosen_model
         self.mode = change.mode or (self._start_mode() if change.agent else self.mode)
         self.title = change.title or self.title
         mode = self.mode if change.mode or change.agent else None
-        self.publish(SessionChanged(title=change.title, agent=change.agent, model=change.model, mode=mode))
+        model = self.model if change.model or change.agent else None
+        self.publish(SessionChanged(title=change.title, agent=change.agent, model=model, mode=mode))
 
     def _start_mode(self) -> str:
         agent = self._parts.settings.agents.get(self.agent)
@@ -280,15 +297,17 @@ class LiveSession:
         except Exception as error:
             log.exception("the run failed")
             end = RunEnd("failed", RunError("internal", f"{type(error).__name__}: {error}", "see the log"))
-        if self._single_run:
+        self._moves_on = end.reason in ("completed", "step_limit")
+        if self._single_run and not (self._moves_on and not self._queue.empty):
             self._tell_unused_answers(run)
+            self._tell_unsent(run)
         self._run = None
         self._publish_in(RunFinished(end.reason, end.error), run)
         try:
             await asyncio.shield(self._recorder.commit())
         except HarnessError as error:
             self._publish_in(Notice("error", "sessions", str(error)), None)
-        if end.reason in ("completed", "step_limit") and not self.busy:
+        if self._moves_on and not self.busy:
             self._next_from_queue()
         return end
 
@@ -298,13 +317,17 @@ class LiveSession:
             return
         submit, changed = taken
         self.publish(changed)
-        asyncio.get_running_loop().call_soon(self._submit, submit)
+        self._submit(submit)
 
     def _tell_unused_answers(self, run: str) -> None:
         script = self._script
         for answer in script.unused_answers() if script else ():
             text = f"the scripted answer for {answer.kind} {answer.match!r} was not asked for"
             self._publish_in(Notice("warning", "replay", text), run)
+
+    def _tell_unsent(self, run: str) -> None:
+        for text in self._queue.texts:
+            self._publish_in(Notice("warning", "session", f"the waiting message was not sent: {text}"), run)
 
     @property
     def _script(self) -> AnswerScript | None:
@@ -337,7 +360,8 @@ class LiveSession:
             return self._refuse(composed.error.kind, composed.error.message)
         agent = self._agent(composed.agent) or agent
         try:
-            model = await self._resolve_model(submit.model or composed.model or agent.model or self.model)
+            others = agent.model if agent.name != self.agent else None
+            model = await self._resolve_model(submit.model or composed.model or others or self.model)
         except UsageError as error:
             return self._refuse("unknown-model", error.what, error.mend)
         return await self._run_message(run, composed, agent, model)

@@ -21,6 +21,16 @@ class MessageQueue:
     def _changed(self) -> QueueChanged:
         return QueueChanged(tuple(self._items))
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What waits, in order."""
+        return tuple(item.text for item in self._items)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._items
+
     def add(self, submit: Submit) -> QueueChanged:
         """Append a message."""
         item = QueueItem(new_id("msg"), submit.text, "steer" if submit.when == "steer" else "queue")

@@ -245,7 +245,7 @@ class Builder:
         base = built_in_agents().get(keys[-1], AgentDefinition(name=keys[-1]))
         given = {name: values[name] for name in values if name not in ("permission", "tools", "model")}
         model_leaf = self.layers.leaves.get((*keys, "model"))
-        if model_leaf is not None and "model" in values:
+        if model_leaf is not None and values.get("model") not in (None, "", "inherit"):  # as other tools write "none"
             given["model"] = absolute_replay(values["model"], Path(model_leaf.path).parent)
         tools = {
             name: item if isinstance(item, bool) else tuple(item) for name, item in values.get("tools", {}).items()

@@ -232,8 +232,13 @@ class Workspace:
 
     async def choose_model(self) -> str | None:
         """Return the configured model, else the one that keys or local servers offer, told by a notice; or ``None``."""
+        flags, settings = self.options.flags, self.loaded.settings
+        agent = settings.agents.get(flags.agent or settings.agent)
+        named = flags.model or (agent.model if agent else None)
+        if named is not None:
+            return named
         if self._model is None:
-            self._model = self.options.flags.model or self.loaded.settings.model
+            self._model = settings.model
         if self._model is None:
             choice = await self.models.default()
             if choice is not None:
@@ -288,7 +293,8 @@ class Workspace:
             recorder=Recorder(self.store, session) if recorded else Unrecorded(),
             policy=self.options.policy,
             agent=self.options.flags.agent,
-            model=self._model or self.options.flags.model or self.loaded.settings.model,
+            model=self.options.flags.model,
+            default_model=self._model or self.loaded.settings.model,
             mode=self.options.flags.mode,
             title=title,
             history=history,

@@ -20,6 +20,7 @@ from harness_tui.core.intents import Intent, Submit
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 WAIT_S = 20
+REPLAY = Flags(model="replay:play.yaml")
 
 
 @dataclass
@@ -78,15 +79,19 @@ async def stage(tmp_path: Path) -> AsyncIterator[Opener]:
         rules: tuple[dict[str, str], ...] = (),
         session: str | None = None,
         max_steps: int | None = None,
+        settings: dict[str, Any] | None = None,
+        flags: Flags = REPLAY,
+        single_run: bool = False,
     ) -> Stage:
         (project / "play.yaml").write_text(json.dumps({"log": "requests.jsonl"} | script))
         config = home / ".config" / "harness"
         config.mkdir(parents=True, exist_ok=True)
-        (config / "config.yaml").write_text(json.dumps({"permission": list(rules)}))
+        (config / "config.yaml").write_text(json.dumps({"permission": list(rules)} | (settings or {})))
         options = OpenOptions(
-            flags=Flags(model="replay:play.yaml"),
+            flags=flags,
             policy=policy,  # type: ignore[arg-type]
             step_limit=max_steps,
+            single_run=single_run,
             environ={"HOME": str(home), "PATH": "/usr/bin:/bin"},
         )
         workspace = await Workspace.open(project, options)

@@ -60,13 +60,21 @@ def command(
     request = RunRequest(
         start=root,
         message=text,
-        flags=Flags(model=model, agent=agent, mode=mode),
+        flags=Flags(model=_from_here(model, root), agent=agent, mode=mode),
         ask=ask,
         as_json=as_json,
         session="latest" if latest else session,
         max_steps=max_steps,
     )
     return run_async(run_headless(request))
+
+
+def _from_here(model: str | None, root: Path) -> str | None:
+    """Return ``model``; the script of ``replay:FILE`` lies relative to the current folder, wherever the run starts."""
+    from harness_tui.config.build import absolute_replay
+
+    here = Path.cwd()
+    return model if model is None or root.resolve() == here.resolve() else absolute_replay(model, here)
 
 
 def _with_stdin(text: str) -> str:
