@@ -59,7 +59,7 @@ async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> 
     printer = JsonPrinter() if request.as_json else text
     subscription = live.stream.subscribe(limit=NO_LIMIT)
     asking = asyncio.create_task(_asking(live, request.ask))
-    printing = asyncio.create_task(print_until_finished(subscription, printer, live.id))
+    printing = asyncio.create_task(print_until_finished(subscription, printer, live.id, lambda: live.going_on))
     try:
         await workspace.start_session(live)
         await live.send(Submit(request.message))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from harness_tui.cli.common import warn
@@ -67,21 +67,24 @@ class TextPrinter:
             sys.stdout.flush()
 
 
-async def print_until_finished(subscription: Subscription, printer: Printer, session: str) -> RunFinished | None:
-    """Print events until the run of ``session`` has finished, and return its end; ``None`` when the stream ended."""
+async def print_until_finished(
+    subscription: Subscription, printer: Printer, session: str, going_on: Callable[[], bool]
+) -> RunFinished | None:
+    """Print events until the run of ``session`` has finished, and return its end; ``None`` when the stream ended.
+
+    While ``going_on()`` says so the next run is printed too: a message that waited has started it.
+    """
     while True:
         await subscription.wait()
         batch = subscription.take()
         if not batch:
             return None
-        end = next(
-            (
-                index
-                for index, envelope in enumerate(batch)
-                if envelope.session == session and isinstance(envelope.event, RunFinished)
-            ),
-            None,
-        )
+        ends = [
+            index
+            for index, envelope in enumerate(batch)
+            if envelope.session == session and isinstance(envelope.event, RunFinished)
+        ]
+        end = ends[-1] if ends and not going_on() else None
         await asyncio.to_thread(printer.write, batch if end is None else batch[: end + 1])
         if end is not None:
             event = batch[end].event
