@@ -69,7 +69,7 @@ class HarnessApp(App[None]):
         self.transcript = TranscriptView(TranscriptModel(), self.palette, id="transcript")
         self.prompt = PromptField()
         self.status = StatusLine(self.palette)
-        self.unsent: list[tuple[str, str]] = []
+        self.unsent: list[tuple[str, str]] = [(options.message, options.message)] if options.message else []
         self.controller: Controller | None = None
         self._mark = ScrollMark(self.palette)
         self._interrupted = -QUIT_AGAIN_S

@@ -21,13 +21,14 @@ _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asked for; satisfies ``backend.StartOptions``."""
+    """What the command line asked for; satisfies ``backend.StartOptions``. ``message`` is sent first."""
 
     agent: str | None = None
     model: str | None = None
     mode: str | None = None
     session: str | None = None
     continue_latest: bool = False
+    message: str | None = None
     mouse: bool = True
 
 
