@@ -59,12 +59,15 @@ class Palette:
         return style
 
     def strip(self, line: Line, width: int, *, over: str = "") -> Strip:
-        """Return ``line`` as a strip of exactly ``width`` cells. ``over`` are words laid over the whole of it."""
+        """Return ``line`` as a strip of exactly ``width`` cells. With ``over`` the whole of it is in that style.
+
+        Colours under a reversed row would show as patches, so only bold letters stay as they are.
+        """
         segments: list[Segment] = []
         room = width
         for text, words in line:
             size = cells(text)
-            style = self.style(f"{words} {over}" if over else words)
+            style = self.style((f"{over} bold" if "bold" in words.split() else over) if over else words)
             if size > room:
                 return Strip([*segments, Segment(text, style)]).crop_extend(0, width, style)
             if text:

@@ -200,8 +200,3 @@ class FakeBackend:
         self.calls.append("close")
         for session in self.sessions_made:
             session.stream.close()
-
-
-def create_slow_import(start: object, options: object) -> FakeBackend:
-    """A factory, for the import by dotted name."""
-    return FakeBackend()

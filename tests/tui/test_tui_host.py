@@ -1,0 +1,82 @@
+"""The reader of a session: how often it draws, and what it does when it falls behind."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from fakes.fake_backend import FakeBackend, FakeSession
+from fakes.tui_screen import until
+
+from harness_tui.core import events as ev
+from harness_tui.core.bus import Subscription
+from harness_tui.core.errors import HarnessError
+from harness_tui.tui.host import Host, load_backend
+from harness_tui.tui.run import Options
+from harness_tui.tui.transcript.blocks import MarkdownBlock, NoticeBlock
+
+
+class Draws:
+    """Counts how often the host asks for a drawing."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+
+
+class NarrowSession(FakeSession):
+    """A session whose readers fall behind after two events."""
+
+    def subscribe(self) -> Subscription:
+        return self.stream.subscribe(limit=1, merged_limit=2)
+
+
+def texts(host: Host) -> list[str]:
+    return [block.text for block in host.presenter.transcript.blocks if isinstance(block, NoticeBlock)]
+
+
+async def test_a_reader_that_fell_behind_reads_the_record_and_misses_nothing() -> None:
+    session = NarrowSession()
+    host = Host(FakeBackend(prepared={"start": session}), Draws())
+    reader = await host.use(host.backend.start_session())
+    for number in range(9):
+        session.publish(ev.Notice("info", "x", str(number)))
+    task = asyncio.create_task(host.read(reader))
+    await until(lambda: len(texts(host)) == 9)
+    session.publish(ev.Notice("info", "x", "9"))
+    await until(lambda: texts(host) == [str(number) for number in range(10)])
+    await host.close()
+    await asyncio.wait_for(task, 5)
+
+
+async def test_many_deltas_are_drawn_few_times_and_the_end_at_once() -> None:
+    draws = Draws()
+    host = Host(FakeBackend(), draws)
+    task = asyncio.create_task(host.read(await host.use(host.backend.start_session())))
+    session = host.session
+    assert isinstance(session, FakeSession)
+    before = draws.count
+    for _ in range(100):
+        session.publish(ev.TextDelta("word "))
+        await asyncio.sleep(0)
+    assert draws.count - before <= 5
+    session.publish(ev.TextFinished("word " * 100))
+    await until(lambda: any(isinstance(b, MarkdownBlock) and not b.open for b in host.presenter.transcript.blocks))
+    await host.close()
+    await asyncio.wait_for(task, 5)
+
+
+async def test_skills_that_come_while_a_session_is_opened_are_kept() -> None:
+    from fakes.fake_backend import FakeSkill
+
+    host = Host(FakeBackend(skill_rows=[FakeSkill("notes")]), Draws())
+    await asyncio.gather(host.use(host.backend.start_session()), host.refresh_candidates())
+    assert [skill.name for skill in host.panels.skills] == ["notes"]
+
+
+def test_a_backend_that_is_not_there_is_named() -> None:
+    with pytest.raises(HarnessError, match="not whole"):
+        load_backend("harness_tui.no_such_module:create", Path("/srv"), Options())
