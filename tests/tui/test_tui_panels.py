@@ -102,7 +102,11 @@ def test_a_skill_that_cannot_be_used_says_so() -> None:
 
 def test_the_trust_dialog_lists_what_would_run_and_its_files_on_demand() -> None:
     items = [FakeTrustItem("MCP server", "time: run [bold]", ".mcp.json:3")]
-    assert texts(trust_rows("About.", items, False, 60)) == ["About.", "", "• MCP server: time: run [bold]"]
+    assert texts(trust_rows("About.", items, False, 60)) == [
+        "About.",
+        "",
+        "• MCP server: time: run [bold]  .mcp.json:3",
+    ]
     assert texts(trust_rows("About.", items, True, 60))[-1] == "    .mcp.json:3"
 
 

@@ -134,21 +134,22 @@ class SidePanel(Vertical):
 
     def show_tab(self, tab: str) -> None:
         """Show a tab and take the focus."""
-        self.tab, self._filter = tab, ""
-        self.update_rows()
+        fresh, self.tab, self._filter = tab != self.tab, tab, ""
+        self.update_rows(mark_first=fresh)
         self._list.focus()
 
-    def update_rows(self) -> None:
-        """Draw the present tab anew."""
+    def update_rows(self, *, mark_first: bool = False) -> None:
+        """Draw the present tab anew; the mark stays on its row, or goes to the first."""
         self._tabs.show(tab_titles(self._state, self._tabs.size.width or 40), self.tab, self._hint())
         self._preview.display = self.tab == "skills"
         match self.tab:
             case "diagnostics":
-                self._list.show_rows(lambda width: diagnostic_rows(self._state, width))
+                self._list.show_rows(lambda width: diagnostic_rows(self._state, width), mark_first=mark_first)
             case "servers":
-                self._list.show_rows(lambda width: server_rows(self._state, width))
+                self._list.show_rows(lambda width: server_rows(self._state, width), mark_first=mark_first)
             case _:
-                self._list.show_rows(lambda width: skill_rows(self._state.skills, self._filter, width))
+                wanted = self._filter
+                self._list.show_rows(lambda width: skill_rows(self._state.skills, wanted, width), mark_first=mark_first)
                 self._show_preview()
 
     def _hint(self) -> str:

@@ -66,5 +66,5 @@ class CompletionPopup(RowList, can_focus=False):
 
     def _rows_at(self, width: int) -> Sequence[ListRow]:
         names = [len(item.name) + (len(item.hint) + 1 if item.hint else 0) + 2 for item in self._candidates]
-        name_width = min(max(names, default=0), width // 2)
+        name_width = min(max(names, default=0), max(20, width // 4), width // 2)
         return [ListRow((candidate_line(item, width, name_width),), item.name) for item in self._candidates]

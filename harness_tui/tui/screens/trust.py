@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.backend import TrustItem
-from harness_tui.tui.lines import Line, ListRow, wrap
+from harness_tui.tui.lines import ListRow, Span, wrap
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.screens.heading import Heading
 from harness_tui.tui.styles import beside
@@ -112,14 +112,17 @@ class TrustDialog(ModalScreen[Verdict]):
 
 
 def trust_rows(about: str, items: Sequence[TrustItem], show_files: bool, width: int) -> list[ListRow]:
-    """Draw what waits for trust, each thing with its kind and, where wanted, its file."""
+    """Draw what waits for trust, each thing with its kind and its file, which ``show_files`` names in full."""
     rows = [ListRow((*wrap([(about, "")], width), ()))]
     for item in items:
         kind = clean_for_display(item.kind, one_line=True)
         text = clean_for_display(item.text, one_line=True, show_invisible=True)
-        lines: list[Line] = wrap([(f"{kind}: ", "muted"), (text, "bold")], width, first=(("• ", "accent"),))
+        source = clean_for_display(item.source, one_line=True)
+        spans: list[Span] = [(f"{kind}: ", "muted"), (text, "bold")]
+        if not show_files:
+            spans.append((f"  {'/'.join(source.split('/')[-2:])}", "muted"))
+        lines = wrap(spans, width, first=(("• ", "accent"),))
         if show_files:
-            source = clean_for_display(item.source, one_line=True)
             lines.extend(wrap([(source, "muted")], width, first=(("    ", ""),)))
         rows.append(ListRow(tuple(lines)))
     return rows
