@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.config.settings import McpServerSettings
-from harness_tui.core.errors import HarnessError
+from harness_tui.core.errors import HarnessError, RefusedError
 from harness_tui.core.events import Notice, ServerChanged
 from harness_tui.core.patterns import matches
 from harness_tui.core.redaction import REDACTOR, SECRET_NAMES
@@ -66,15 +66,20 @@ class McpPool:
 
     # --- life ------------------------------------------------------------------------------------
 
-    def start(self, *, eager: bool = False) -> None:
-        """Begin, in the background: read manifests, then start what is not lazy or not known (all with ``eager``)."""
-        self._opening = asyncio.create_task(self._open(self._opening, eager), name="mcp-open")
+    def start(self, *, eager: bool = False, only: str | None = None) -> None:
+        """Begin, in the background: read manifests, then start what is not lazy or not known.
 
-    async def _open(self, before: asyncio.Task[None] | None, eager: bool) -> None:
+        With ``eager`` all are started; with ``only`` no other server than that one.
+        """
+        self._opening = asyncio.create_task(self._open(self._opening, eager, only), name="mcp-open")
+
+    async def _open(self, before: asyncio.Task[None] | None, eager: bool, only: str | None) -> None:
         if before is not None:
             await asyncio.wait({before})
         await self.load()
-        for supervisor in self._supervisors.values():
+        for name, supervisor in self._supervisors.items():
+            if only not in (None, name):
+                continue
             wanted = eager or not supervisor.server.lazy or supervisor.listing is None
             if not wanted or supervisor.begin() is None:
                 self.state_changed(supervisor)
@@ -135,7 +140,8 @@ class McpPool:
         """Return a tool that is not known yet once its server has started, ``None`` when no server could have it.
 
         Which servers could is told by the beginning of ``name``. Raises ``CallError`` with the reason of the one that
-        cannot tell its tools: a configured server is never answered for with *no such tool*.
+        cannot tell its tools, ``RefusedError`` for one that is not trusted: a configured server is never answered for
+        with *no such tool*.
         """
         able = [
             supervisor
@@ -150,7 +156,10 @@ class McpPool:
                 return found
             if supervisor.listing is None:
                 reason = supervisor.reason or f"it is {supervisor.state}"
-                raise CallError(f"not ready: {reason}", where=f"MCP server {supervisor.server.name}")
+                where = f"MCP server {supervisor.server.name}"
+                if not supervisor.server.trusted:
+                    raise RefusedError(f"not ready: {reason}", where=where)
+                raise CallError(f"not ready: {reason}", where=where)
         return self.find(name)
 
     def server_tools(self, name: str) -> Sequence[McpTool]:
@@ -267,7 +276,7 @@ class McpPool:
         if self._audit is not None:
             self._audit.record("mcp_server", server=name, state=supervisor.state, reason=supervisor.reason)
         if supervisor.state in ("failed", "needs_auth") and supervisor.startable:
-            retry = f"`harness mcp logs {name}` shows what it said, `/mcp restart {name}` tries again"
+            retry = "`harness mcp list` shows what it said; r in the panel Servers (F2) starts it again"
             hint = f"{supervisor.mend}; {retry}" if supervisor.mend else retry
             self._notice("error", name, f"MCP server {name}: {supervisor.reason}", hint)
 

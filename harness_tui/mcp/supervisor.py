@@ -279,7 +279,7 @@ class Supervisor:
 
     def _unavailable(self) -> CallError:
         reason = self.reason or ("the session is ending" if self._closed else "is not running")
-        mend = f"`/mcp restart {self.server.name}` tries again" if self._startable else None
+        mend = "r in the panel Servers (F2) starts it again" if self._startable else None
         return CallError(reason, where=f"MCP server {self.server.name}", mend=mend)
 
     def _set(self, state: McpState, reason: str | None = None) -> None:

@@ -14,13 +14,19 @@ from harness_tui.children.registry import ProcessInfo
 from harness_tui.config.loader import Flags
 from harness_tui.core.bus import Subscription
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import Envelope
+from harness_tui.core.events import Envelope, Notice
 from harness_tui.core.intents import Intent
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import read_regular
 from harness_tui.models.offline import NAME as OFFLINE
 from harness_tui.sessions.store import SessionInfo
 from harness_tui.workspace.workspace import OpenOptions, Workspace
+
+_NO_MODEL = "No model yet. Commands, skills, /call, !shell, MCP servers and diagnostics work without one."
+_GET_ONE = (
+    "to get a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or start ollama, llama.cpp, LM Studio or"
+    " vLLM here, and open Harness again; any message tells more"
+)
 
 
 class StartOptions(Protocol):
@@ -186,6 +192,7 @@ class WorkspaceBackend:
         workspace = self.workspace
         if await workspace.choose_model() is None:
             workspace.use_model(OFFLINE)
+            workspace.notice(Notice("info", "models", _NO_MODEL, _GET_ONE))
         if self._options.session is not None:
             return await self._take(await workspace.resume(self._options.session))
         if self._options.continue_latest:
