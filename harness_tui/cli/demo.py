@@ -35,13 +35,14 @@ class Scene:
 
 
 @contextmanager
-def scene(*, answers: bool) -> Generator[Scene]:
+def scene(*, answers: bool, within: Path | None = None) -> Generator[Scene]:
     """Lay out the scratch project, and take it away at the end.
 
     This process's XDG folders point into the scratch folder meanwhile, so that the tour leaves no trace in the person's
-    own configuration, trust and sessions. Without ``answers`` the script leaves approvals to the person.
+    own configuration, trust and sessions. Without ``answers`` the script leaves approvals to the person. ``within`` is
+    the folder that the scratch folder is made in, the system's own for such things without it.
     """
-    with tempfile.TemporaryDirectory(prefix="harness-demo-") as name:
+    with tempfile.TemporaryDirectory(prefix="harness-demo-", dir=within) as name:
         folder = Path(name).resolve()
         kept = {key: os.environ.get(key) for key in _XDG}
         os.environ.update({key: str(folder / part) for key, part in _XDG.items()})

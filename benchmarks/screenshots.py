@@ -1,0 +1,163 @@
+"""Plays the tour in the shell and takes pictures of it: ``make screenshots``.
+
+The app runs with its real backend and Textual's headless driver, so that a picture is an SVG with real text. Sizes are
+80x24 and 140x40; the scenes are those that a newcomer meets.
+
+    python benchmarks/screenshots.py [--out FOLDER] [--only WORD]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from harness_tui.cli.demo import MESSAGE, scene
+from harness_tui.tui.app import HarnessApp
+from harness_tui.tui.run import BACKEND, Options
+
+ROOT = Path(__file__).parents[1]
+SIZES = ((80, 24), (140, 40))
+WAIT_S = 60.0
+_FONTS = re.compile(r"@font-face \{.*?\}\n", re.DOTALL)  # a picture fetches nothing
+_SCRATCH = re.compile(r"harness-demo-\w+")
+
+Play = Callable[["Stage"], Awaitable[None]]
+
+
+class Stage:
+    """One running app, and the keys and waits of a scene."""
+
+    def __init__(self, app: HarnessApp, pilot: object, out: Path, size: tuple[int, int]) -> None:
+        self.app = app
+        self._pilot = pilot
+        self._out = out
+        self._size = size
+
+    async def press(self, *keys: str) -> None:
+        """Press keys."""
+        await self._pilot.press(*keys)  # type: ignore[attr-defined]
+
+    async def wait_for(self, text: str) -> None:
+        """Wait until ``text`` is on the screen."""
+        end = asyncio.get_running_loop().time() + WAIT_S
+        while text not in self.screen_text():
+            if asyncio.get_running_loop().time() > end:
+                raise SystemExit(f"{text!r} did not come at {self._size}; the screen is:\n{self.screen_text()}")
+            await asyncio.sleep(0.1)
+
+    def screen_text(self) -> str:
+        """Return the screen as lines."""
+        return "\n".join(
+            "".join(segment.text for segment in line) for line in self.app.screen._compositor.render_strips()
+        )
+
+    async def picture(self, name: str) -> None:
+        """Write the screen as ``NAME-COLUMNSxROWS.svg``."""
+        await asyncio.sleep(0.5)
+        columns, rows = self._size
+        path = self._out / f"{name}-{columns}x{rows}.svg"
+        svg = _SCRATCH.sub("harness-demo", _FONTS.sub("", self.app.export_screenshot(title="Harness")))
+        path.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
+        print(f"{path.name}")
+
+
+async def approve(stage: Stage) -> None:
+    """Say yes for the session, after the typing grace."""
+    await asyncio.sleep(1.3)
+    await stage.press("2")
+
+
+async def tour(stage: Stage) -> None:
+    """The tour, with a picture of each approval, of the end and of every panel."""
+    await stage.wait_for("Allow mcp")
+    await stage.picture("approval-mcp")
+    await approve(stage)
+    await stage.wait_for("Allow edit")
+    await stage.picture("approval-edit")
+    await approve(stage)
+    await stage.wait_for("6 calls")
+    await stage.press("f2")
+    await stage.picture("demo")
+    await stage.press("f2", "f2", "right")
+    await stage.picture("servers")
+    await stage.press("right")
+    await stage.picture("skills")
+
+
+async def first(stage: Stage) -> None:
+    """The first screen without any key, and the list of commands."""
+    await stage.wait_for("get a model")
+    await stage.picture("first")
+    await stage.press("/", "r", "e")
+    await stage.wait_for("/review")
+    await stage.picture("commands")
+    await stage.press("escape", "backspace", "backspace", "backspace", "f1")
+    await stage.picture("help")
+
+
+async def trust(stage: Stage) -> None:
+    """The question that a folder with something to run brings."""
+    await stage.wait_for("Trust")
+    await stage.picture("trust")
+
+
+def cloned_project(home: Path) -> Path:
+    """Lay out a project that brings a server, a rule and a command with a shell part, and that nobody has trusted."""
+    project = home / "cloned-shop"
+    (project / ".harness" / "commands").mkdir(parents=True, exist_ok=True)
+    (project / ".harness" / "config.yaml").write_text(
+        "mcp:\n  stock: {command: [stock-server, --read-only]}\n"
+        'permission:\n  - {permission: bash, pattern: "make test", action: allow}\n'
+    )
+    (project / ".harness" / "commands" / "changes.md").write_text(
+        "---\ndescription: Sum up what changed\n---\nSum up these changes:\n\n!`git log --oneline -5`\n"
+    )
+    return project
+
+
+def main() -> int:
+    """Take the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "screenshots")
+    parser.add_argument("--only", choices=["tour", "first", "trust"])
+    options = parser.parse_args()
+    options.out.mkdir(exist_ok=True)
+    for key in [key for key in os.environ if key.endswith("_API_KEY")]:
+        del os.environ[key]
+    with tempfile.TemporaryDirectory(prefix="harness-pictures-") as name:
+        home = Path(name).resolve()
+        os.environ["HOME"] = str(home)
+        if options.only in (None, "tour"):
+            for size in SIZES:
+                with scene(answers=False, within=home) as demo:
+                    chosen = Options(model=f"replay:{demo.script}", message=MESSAGE)
+                    asyncio.run(one(tour, demo.project, chosen, options.out, size))
+        if options.only in (None, "first", "trust"):
+            with scene(answers=False, within=home):
+                empty = home / "notes"
+                empty.mkdir()
+                for size in SIZES:
+                    if options.only in (None, "first"):
+                        asyncio.run(one(first, empty, Options(), options.out, size))
+                    if options.only in (None, "trust"):
+                        asyncio.run(one(trust, cloned_project(home), Options(), options.out, size))
+    return 0
+
+
+async def one(work: Play, start: Path, options: Options, out: Path, size: tuple[int, int]) -> None:
+    """Run one scene at one size."""
+    app = HarnessApp(start, options, BACKEND)
+    async with app.run_test(size=size) as pilot:
+        await work(Stage(app, pilot, out, size))
+        app.leave(0)
+    await app.close_backend()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
