@@ -202,6 +202,7 @@ class Presenter:
                 self._tools.end_all("cancelled" if event.reason == "cancelled" else "ended")
                 self._end_run()
                 self._add(self._end_block(event, envelope.time))
+                self._run_started_at, self._tools.calls = "", 0  # calls by hand end without a start
             case _:
                 pass
 

@@ -104,7 +104,7 @@ async def test_a_request_takes_the_place_of_the_prompt_and_keeps_its_draft(open_
             START, ev.ToolStarted("c1", "bash", "Run ls -l", {}, SourceRef("builtin")), REQUEST, run=RUN
         )
         await until(lambda: "Allow bash: Run ls -l?" in screen_text(app))
-        assert "Yes, and for the rest of this session: allow bash ls *" in screen_text(app)
+        assert "Yes, for this session: allow bash ls *" in screen_text(app)
         assert not app.prompt.display
         await pilot.press("2")
         await until(lambda: app.prompt.display)
@@ -114,7 +114,7 @@ async def test_a_request_takes_the_place_of_the_prompt_and_keeps_its_draft(open_
 
 
 async def test_a_request_takes_no_keys_in_its_first_moment(open_app: Any) -> None:
-    async with open_app(grace=0.3) as (app, pilot, backend):
+    async with open_app(grace=2.0) as (app, pilot, backend):
         backend.session.publish(START, REQUEST, run=RUN)
         await until(lambda: "keys are taken in a moment" in screen_text(app))
         await pilot.press("1", "enter", "escape")
@@ -403,3 +403,16 @@ async def test_a_line_that_comes_in_one_burst_is_sent(open_app: Any) -> None:
         for character in "abc\r":
             app.prompt.post_message(events.Key("enter" if character == "\r" else character, character))
         await until(lambda: backend.session.sent == [it.Submit("abc", when="now")])
+
+
+@pytest.mark.parametrize("line", ["/help", "/model"])
+async def test_a_second_key_that_leaves_a_screen_closes_nothing_else(open_app: Any, line: str) -> None:
+    async with open_app() as (app, pilot, _):
+        await type_text(pilot, line)
+        await pilot.press("escape", "enter")
+        await until(lambda: app.screen is not app.screen_stack[0])
+        for _ in range(2):
+            app.screen.post_message(events.Key("escape", None))
+        await until(lambda: app.screen is app.screen_stack[0])
+        await type_text(pilot, "on")
+        assert app.prompt.text == "on"

@@ -221,6 +221,13 @@ def test_a_run_that_a_person_refused_brings_nothing_back(session: Any) -> None:
     assert session.presenter.take_refused() is None
 
 
+def test_a_call_by_hand_counts_neither_the_calls_nor_the_time_of_the_run_before_it(session: Any) -> None:
+    session.play(START, started(), finished(), ev.RunFinished("completed"))
+    session.play(started("h1"), finished("h1"), ev.RunFinished("completed"))
+    ends = [block for block in session.presenter.transcript.blocks if isinstance(block, RunEndBlock)]
+    assert [(end.calls, end.seconds) for end in ends] == [(1, 3.0), (1, None)]
+
+
 def test_panels_take_diagnostics_servers_and_notices(session: Any) -> None:
     item = DiagnosticItem("a.py", 1, 2, 1, 3, "error", "wrong")
     session.play(

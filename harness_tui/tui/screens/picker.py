@@ -8,11 +8,11 @@ from typing import TypeAlias
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import ListRow, plain
 from harness_tui.tui.row_list import RowList
+from harness_tui.tui.screens.dialog import Dialog
 from harness_tui.tui.screens.heading import Heading
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
@@ -20,7 +20,7 @@ from harness_tui.tui.theme import Palette
 RowsAt: TypeAlias = Callable[[int], Sequence[ListRow]]
 
 
-class Picker(ModalScreen[str | None]):
+class Picker(Dialog[str | None]):
     """Shows rows with text keys; gives the chosen key, or ``None``."""
 
     DEFAULT_CSS = beside(__file__)
@@ -59,13 +59,13 @@ class Picker(ModalScreen[str | None]):
     @on(RowList.Chosen)
     def _on_chosen(self, event: RowList.Chosen) -> None:
         event.stop()
-        self.dismiss(str(event.key))
+        self.leave(str(event.key))
 
     @on(events.Key)
     def _on_key_pressed(self, event: events.Key) -> None:
         match event.key:
             case "escape" | "ctrl+c":
-                self.dismiss(None)
+                self.leave(None)
             case "backspace":
                 self._filter = self._filter[:-1]
             case _ if event.is_printable and event.character:

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from harness_tui.tui.lines import Line, ListRow
 from harness_tui.tui.row_list import RowList
+from harness_tui.tui.screens.dialog import Dialog
 from harness_tui.tui.screens.heading import Heading
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
 
 
-class Reader(ModalScreen[None]):
+class Reader(Dialog[None]):
     """Shows lines; Esc, Enter or q leaves."""
 
     DEFAULT_CSS = beside(__file__)
@@ -45,4 +45,4 @@ class Reader(ModalScreen[None]):
         if event.key in ("escape", "enter", "q", "question_mark", "ctrl+c"):
             event.stop()
             event.prevent_default()
-            self.dismiss(None)
+            self.leave(None)

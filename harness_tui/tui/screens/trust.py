@@ -13,13 +13,13 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 
 from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.backend import TrustItem
 from harness_tui.tui.lines import ListRow, Span, wrap
 from harness_tui.tui.row_list import RowList
+from harness_tui.tui.screens.dialog import Dialog
 from harness_tui.tui.screens.heading import Heading
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
@@ -28,7 +28,7 @@ Verdict: TypeAlias = Literal["trust", "later"]
 GRACE_S: Final = 1.0
 
 
-class TrustDialog(ModalScreen[Verdict]):
+class TrustDialog(Dialog[Verdict]):
     """Gives ``trust``, or ``later`` for not now."""
 
     DEFAULT_CSS = beside(__file__)
@@ -94,9 +94,9 @@ class TrustDialog(ModalScreen[Verdict]):
                 self._show_files = not self._show_files
                 self._update()
             case "trust":
-                self.dismiss("trust")
+                self.leave("trust")
             case _:
-                self.dismiss("later")
+                self.leave("later")
 
     @on(events.Key)
     def _on_key_pressed(self, event: events.Key) -> None:
@@ -104,7 +104,7 @@ class TrustDialog(ModalScreen[Verdict]):
             event.stop()
             event.prevent_default()
             if self._ready:
-                self.dismiss("later")
+                self.leave("later")
         elif event.is_printable and event.character:
             event.stop()
             event.prevent_default()
