@@ -23,7 +23,7 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]] | None:
         raise HarnessError("/call needs the name of a tool", mend=_EXAMPLE, code="usage")
     try:
         data = json.loads(words[2]) if len(words) == 3 else {}
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # malformed, too deep, or a number too long
         raise HarnessError(f"the arguments of /call are not JSON: {error}", mend=_EXAMPLE, code="usage") from error
     if not isinstance(data, dict):
         raise HarnessError("the arguments of /call are not an object", mend=_EXAMPLE, code="usage")
@@ -31,8 +31,8 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def end_of(finish: Finish) -> RunEnd:
-    """Return how a run ends that is one call."""
-    if finish.refused:
+    """Return how a run ends that is one call: nothing goes on after a refusal, whoever refused."""
+    if finish.denied:
         return RunEnd("refused", RunError("permission", finish.message.text))
     if finish.message.is_error:
         return RunEnd("failed", RunError("tool", finish.message.text))

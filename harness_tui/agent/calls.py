@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from harness_tui.agent.asking import Asker, Outcome
 from harness_tui.agent.parts import AgentParts
-from harness_tui.core.errors import HarnessError, StalePreviewError
+from harness_tui.core.errors import HarnessError, RefusedError, StalePreviewError
 from harness_tui.core.events import (
     Event,
     PermissionResolved,
@@ -53,10 +53,15 @@ _CANCELLED_BEFORE = "Cancelled by the person before it ran."
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The result of one call. ``refused`` tells that a person said no without a note."""
+    """The result of one call.
+
+    ``refused`` tells that a person said no without a note, which ends the run; ``denied`` that anybody or anything said
+    no: a person, a rule, a policy, a folder that is not trusted.
+    """
 
     message: ToolMessage
     refused: bool = False
+    denied: bool = False
 
 
 @dataclass(slots=True)
@@ -177,7 +182,7 @@ class CallRunner:
         try:
             tool = self._tools.get(call.tool) or await self._late_tool(call.tool)
         except HarnessError as error:
-            return self._finish_unrun(call, str(error))
+            return self._finish_unrun(call, str(error), denied=isinstance(error, RefusedError))
         if tool is None:
             return self._finish_unrun(call, f"There is no tool {call.tool!r}. Tools: {', '.join(sorted(self._tools))}.")
         if call.raw is not None:
@@ -255,7 +260,8 @@ class CallRunner:
         if outcome.allowed:
             return None
         refused = outcome.by_person and not outcome.note
-        return self._finish(item.call, ToolResult(_refusal_text(decision, outcome), is_error=True), refused=refused)
+        result = ToolResult(_refusal_text(decision, outcome), is_error=True)
+        return self._finish(item.call, result, refused=refused, denied=True)
 
     async def _resolve(self, call: GateCall, decision: GateDecision, prepared: PreparedCall) -> Outcome:
         if decision.action == "ask":
@@ -318,7 +324,7 @@ class CallRunner:
 
     # --- the result ------------------------------------------------------------------------------
 
-    def _finish(self, call: ToolCall, result: ToolResult, *, refused: bool = False) -> Finish:
+    def _finish(self, call: ToolCall, result: ToolResult, *, refused: bool = False, denied: bool = False) -> Finish:
         self._finished.add(id(call))
         truncated = Truncation(result.full_output, result.full_bytes) if result.full_output else None
         self._publish(
@@ -333,17 +339,17 @@ class CallRunner:
             )
         )
         message = ToolMessage(call.call, call.tool, result.output, result.is_error, result.attachments)
-        return Finish(message, refused)
+        return Finish(message, refused, denied)
 
     def _start(self, call: ToolCall, tool: Tool | None, title: str) -> None:
         self._begun.add(id(call))
         source = tool.spec.source if tool is not None else SourceRef("builtin")
         self._publish(ToolStarted(call.call, call.tool, title, call.arguments, source))
 
-    def _finish_unrun(self, call: ToolCall, text: str) -> Finish:
+    def _finish_unrun(self, call: ToolCall, text: str, *, denied: bool = False) -> Finish:
         if id(call) not in self._begun:
             self._start(call, self._tools.get(call.tool), call.tool)
-        return self._finish(call, ToolResult(text, is_error=True))
+        return self._finish(call, ToolResult(text, is_error=True), denied=denied)
 
     def _finish_cancelled(self, item: _Admitted) -> Finish:
         if not item.running:

@@ -173,8 +173,14 @@ class LiveSession:
     async def cancel(self) -> None:
         """Cancel what goes on and wait until it has ended."""
         if self._activity is not None and not self._activity.done():
-            self._activity.cancel()
+            self._cancel_soon(self._activity)
             await asyncio.wait([self._activity])
+
+    @staticmethod
+    def _cancel_soon(activity: asyncio.Task[RunEnd]) -> None:
+        # A task that is cancelled before its first step never takes it, and the run would have no end. Callbacks run
+        # in order: this one comes after that step.
+        asyncio.get_running_loop().call_soon(activity.cancel)
 
     def use_parts(self, parts: AgentParts) -> None:
         """Go on with other parts from the next run on, after trust or configuration changed."""
@@ -221,7 +227,7 @@ class LiveSession:
                 self._notice(f"the run {run!r} does not go on")
             case Cancel():
                 if self.busy and self._activity is not None:
-                    self._activity.cancel()
+                    self._cancel_soon(self._activity)
             case EditQueue(items=items):
                 self.publish(self._queue.replace(items))
             case SetSession():
@@ -351,7 +357,10 @@ class LiveSession:
             agent=agent,
             mode=self.mode,
         )
-        hand = parse_call(submit.text)
+        try:
+            hand = parse_call(submit.text)
+        except HarnessError as error:
+            return self._refuse(error.code, error.what, error.mend)
         if hand is not None:
             return await self._call_by_hand(*hand, "call")
         self._asker.use_script(self._script)

@@ -10,12 +10,15 @@ import click
 
 from harness_tui._version import __version__
 from harness_tui.cli.entry import VERBS
+from harness_tui.cli.streams import OutputError, discard_output, output_failed, use_utf8, write_notice
 from harness_tui.core.errors import HarnessError, RefusedError, UsageError
+from harness_tui.core.text import clean_for_display
 
 SUMMARIES = {
     "commands": "List, show, check, create and expand commands.",
     "config": "Show and check the configuration.",
     "demo": "A tour on a scratch project, with real tools and servers.",
+    "doctor": "Everything that is wrong, and how to mend it.",
     "lsp": "Language servers: list, check files.",
     "mcp": "MCP servers: list, tools, call.",
     "models": "List the models that can be used.",
@@ -65,8 +68,20 @@ def run_verb(arguments: list[str]) -> int:
     """Run one verb and return its exit code."""
     if arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
+    use_utf8()
+    code = _run(arguments)
     try:
-        result = harness.main(args=arguments, prog_name="harness", standalone_mode=False)
+        sys.stdout.flush()
+    except OSError as error:
+        return output_failed(error) or code
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        # Not ``harness.main``: that one ends the process by itself when the reader of our output went away.
+        with harness.make_context("harness", list(arguments)) as context:
+            result = harness.invoke(context)
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as leave:
         return leave.exit_code
@@ -74,13 +89,19 @@ def run_verb(arguments: list[str]) -> int:
         error.show()
         return 2
     except (click.Abort, KeyboardInterrupt):
-        sys.stderr.write("harness: interrupted\n")
+        write_notice("harness: interrupted\n")
         return 130
-    except BrokenPipeError:
-        return _closed_pipe()
+    except OutputError as error:
+        return output_failed(error.cause)
     except HarnessError as error:
-        sys.stderr.write(f"harness: {error}\n")
+        write_notice(f"harness: {clean_for_display(str(error))}\n")
         return exit_code_of(error)
+    except BrokenPipeError as error:  # click writes help itself
+        return output_failed(error)
+    except OSError as error:  # a folder of ours that cannot be read or written, a full disk
+        discard_output()
+        write_notice(f"harness: {clean_for_display(str(error))}\n")
+        return 1
 
 
 def exit_code_of(error: HarnessError) -> int:
@@ -92,12 +113,6 @@ def exit_code_of(error: HarnessError) -> int:
             return 3
         case _:
             return 1
-
-
-def _closed_pipe() -> int:
-    # The reader of our output went away (``| head``): not an error, and nothing more may be written at exit.
-    sys.stdout = None  # type: ignore[assignment]
-    return 0
 
 
 def _exists(verb: str) -> bool:

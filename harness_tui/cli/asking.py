@@ -34,9 +34,10 @@ def policy_of(ask: str | None, *, at_terminal: bool | None = None) -> AskPolicy:
             return "person" if at_terminal else "refuse"
 
 
-def read_intents(live: LiveSession, lines: Callable[[], str] = sys.stdin.readline) -> None:
+def read_intents(live: LiveSession, lines: Callable[[], str] | None = None) -> None:
     """Hand every JSON line of standard input to ``live`` as an intent; the end of input refuses what waits."""
     loop = asyncio.get_running_loop()
+    next_line = lines or sys.stdin.readline
 
     def take(line: str) -> None:
         if not line:
@@ -44,13 +45,13 @@ def read_intents(live: LiveSession, lines: Callable[[], str] = sys.stdin.readlin
             return
         try:
             data: Any = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:  # malformed, too deep, or a number too long
             data = {"intent": None, "error": str(error)}
         keep.append(asyncio.ensure_future(live.send_json(data)))
 
     def read() -> None:
         while True:
-            line = lines()
+            line = next_line()
             if line and not line.strip():
                 continue
             try:

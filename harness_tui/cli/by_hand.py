@@ -9,10 +9,10 @@ from typing import Any
 
 from harness_tui.cli.asking import ask_at_terminal, policy_of, read_intents
 from harness_tui.cli.common import print_json, print_line, warn
-from harness_tui.cli.output import NO_LIMIT
+from harness_tui.cli.output import NO_LIMIT, warn_notice
 from harness_tui.core.bus import Subscription
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import Notice, PermissionResolved, RunFinished, ToolFinished
+from harness_tui.core.events import Notice, RunFinished, ToolFinished
 from harness_tui.core.intents import CallTool
 from harness_tui.core.redaction import redact_data
 from harness_tui.workspace.workspace import OpenOptions, Workspace
@@ -47,13 +47,12 @@ async def _result(subscription: Subscription, name: str) -> dict[str, Any]:
     refused = False
     async for envelope in subscription:
         match envelope.event:
-            case PermissionResolved(decision="deny"):
-                refused = True
             case ToolFinished():
                 finished = redact_data(envelope.to_json())
-            case Notice(level="error") as notice:
-                warn(f"{notice.source}: {notice.text}")
-            case RunFinished():
+            case Notice() as notice:
+                warn_notice(notice)
+            case RunFinished(reason=reason):
+                refused = reason == "refused"
                 break
             case _:
                 continue

@@ -6,14 +6,18 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from harness_tui.cli.streams import write_notice, write_result
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.text import clean_for_display
+
+if TYPE_CHECKING:
+    from harness_tui.config.problems import Problem
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,17 +51,23 @@ def ask_option(function: F) -> F:
 
 def print_json(data: Any) -> None:
     """Print ``data`` as one JSON value."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    write_result(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
 
 def print_line(text: str) -> None:
     """Print one line of results, made safe for a terminal."""
-    sys.stdout.write(clean_for_display(text) + "\n")
+    write_result(clean_for_display(text) + "\n")
 
 
 def warn(text: str) -> None:
     """Print a notice to standard error, made safe for a terminal."""
-    sys.stderr.write(f"harness: {clean_for_display(text)}\n")
+    write_notice(f"harness: {clean_for_display(text)}\n")
+
+
+def warn_problems(problems: Iterable[Problem]) -> None:
+    """Tell faults in files on standard error, each with its place; the verb goes on."""
+    for problem in problems:
+        warn(str(problem))
 
 
 def print_table(rows: list[dict[str, Any]], columns: list[str]) -> None:
@@ -66,7 +76,7 @@ def print_table(rows: list[dict[str, Any]], columns: list[str]) -> None:
     widths = [max([len(column), *(len(line[index]) for line in cells)]) for index, column in enumerate(columns)]
     for line in [[column.upper() for column in columns], *cells]:
         padded = [text.ljust(width) for text, width in zip(line, widths, strict=True)]
-        sys.stdout.write("  ".join(padded).rstrip() + "\n")
+        write_result("  ".join(padded).rstrip() + "\n")
 
 
 def _cell(value: Any) -> str:
@@ -88,10 +98,12 @@ def fail(error: HarnessError) -> NoReturn:
 
 def json_argument(text: str) -> dict[str, Any]:
     """Read an argument that is a JSON object; ``-`` is standard input. Raises ``UsageError``."""
-    source = sys.stdin.read() if text == "-" else text
     try:
-        data = json.loads(source or "{}")
-    except json.JSONDecodeError as error:
+        source = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
+        data = json.loads(source.strip() or "{}")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the arguments are not UTF-8: {error.reason}", where="standard input") from error
+    except (ValueError, RecursionError) as error:  # malformed, too deep, or a number too long
         raise UsageError(
             f"the arguments are not JSON: {error}", mend='write an object such as {"path": "a.py"}'
         ) from error

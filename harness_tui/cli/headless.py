@@ -10,6 +10,7 @@ from pathlib import Path
 from harness_tui.agent.live import LiveSession
 from harness_tui.cli.asking import ask_at_terminal, policy_of, read_intents
 from harness_tui.cli.output import NO_LIMIT, JsonPrinter, TextPrinter, print_until_finished
+from harness_tui.cli.streams import OutputError, discard_output
 from harness_tui.config.loader import Flags
 from harness_tui.core.errors import UsageError
 from harness_tui.core.events import RunFinished
@@ -19,7 +20,7 @@ from harness_tui.library.commands import RESERVED
 from harness_tui.models.offline import WAYS
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
-_USAGE_KINDS = frozenset({"unknown-command", "unknown-agent", "unknown-model"})
+_USAGE_KINDS = frozenset({"unknown-command", "unknown-agent", "unknown-model", "usage"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,17 @@ async def run_headless(request: RunRequest) -> int:
 
 
 async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> int:
-    text = TextPrinter()
+    text = TextPrinter(live.id)
     printer = JsonPrinter() if request.as_json else text
     subscription = live.stream.subscribe(limit=NO_LIMIT)
+    stopping: list[asyncio.Task[None]] = []
+
+    def stop() -> None:
+        # Nobody reads what the run does any more: it ends as cancelled, and its record says so.
+        stopping.append(asyncio.create_task(live.cancel()))
+
     asking = asyncio.create_task(_asking(live, request.ask))
-    printing = asyncio.create_task(print_until_finished(subscription, printer, live.id, lambda: live.going_on))
+    printing = asyncio.create_task(print_until_finished(subscription, printer, live.id, stop, lambda: live.going_on))
     try:
         await workspace.start_session(live)
         await live.send(Submit(request.message))
@@ -71,8 +78,17 @@ async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> 
     finally:
         asking.cancel()
         if not request.as_json:
-            text.finish()
+            _finish(text)
     return exit_code(end)
+
+
+def _finish(text: TextPrinter) -> None:
+    try:
+        text.finish()
+    except OutputError as error:
+        if not isinstance(error.cause, BrokenPipeError):
+            raise
+        discard_output()
 
 
 async def _asking(live: LiveSession, ask: str | None) -> None:
@@ -98,7 +114,7 @@ def exit_code(end: RunFinished | None) -> int:
 
 async def require_model(workspace: Workspace, message: str) -> Model | None:
     """Return the model of the run. Raises ``UsageError`` that lists the ways to get one."""
-    if message.startswith("/call "):
+    if message.split(maxsplit=1)[0] == "/call":
         return None
     settings, flags = workspace.loaded.settings, workspace.options.flags
     name = flags.model or settings.model

@@ -12,7 +12,7 @@ import click
 
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.cli.asking import policy_of
-from harness_tui.cli.common import warn
+from harness_tui.cli.common import warn_problems
 from harness_tui.config.bundled import bundled
 from harness_tui.config.loader import Loaded, load
 from harness_tui.config.places import Places
@@ -52,8 +52,7 @@ def open_library(root: Path) -> Opened:
         bundled_skills=bundled("skills"),
     )
     library.refresh()
-    for problem in loaded.problems:
-        warn(str(problem))
+    warn_problems(loaded.problems)
     return Opened(project, places, loaded, library)
 
 

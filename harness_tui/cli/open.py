@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from harness_tui.cli.entry import HELP
+
 _VALUES = {"--model": "model", "--agent": "agent", "--mode": "mode", "--session": "session"}
 _USAGE = (
     "usage: harness [PATH] [--model M] [--agent A] [--mode M] [--session ID | --continue]\n"
@@ -40,13 +42,22 @@ def open_shell(arguments: list[str]) -> int:
     """Open the TUI in the folder that ``arguments`` name, and return the exit code."""
     from pathlib import Path
 
+    if any(word in HELP for word in arguments):
+        from harness_tui.cli.app import run_verb
+
+        return run_verb(["--help"])
+    word = arguments[0] if arguments else "."
+    if not word.startswith("-") and not Path(word).is_dir():
+        # Before its other words are looked at: after a misspelt verb they are no folders and no options of ours.
+        sys.stderr.write(f"harness: {word} is neither a folder nor a verb{_suggestion(word)}\n{_USAGE}\n")
+        return 2
     try:
         folder, options = parse(arguments)
     except ValueError as error:
         sys.stderr.write(f"harness: {error}\n{_USAGE}\n")
         return 2
     if not Path(folder).is_dir():
-        sys.stderr.write(f"harness: {folder} is neither a folder nor a verb{_suggestion(folder)}\n{_USAGE}\n")
+        sys.stderr.write(f"harness: {folder} is not a folder\n{_USAGE}\n")
         return 2
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write('harness: the shell needs a terminal; without one use harness run "message"\n')

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from harness_tui.cli.common import warn
+from harness_tui.cli.streams import OutputError, discard_output, write_result
 from harness_tui.core.bus import Subscription
-from harness_tui.core.events import Envelope, ModelRetried, Notice, RunFinished, TextFinished
+from harness_tui.core.events import (
+    Envelope,
+    ModelRetried,
+    Notice,
+    RunError,
+    RunFinished,
+    RunStarted,
+    TextFinished,
+    ToolFinished,
+)
 from harness_tui.core.redaction import redact, redact_data
 from harness_tui.core.text import clean_for_display
 
@@ -32,48 +41,84 @@ class JsonPrinter:
     """One JSON object a line, flushed with each batch."""
 
     def write(self, envelopes: Sequence[Envelope]) -> None:
-        """Print a batch."""
+        """Print a batch. Raises ``OutputError``."""
         lines = [json.dumps(redact_data(envelope.to_json()), ensure_ascii=False) for envelope in envelopes]
-        sys.stdout.write("\n".join(lines) + "\n")
-        sys.stdout.flush()
+        write_result("\n".join(lines) + "\n", flush=True)
 
 
 class TextPrinter:
-    """Keeps the last answer for standard output, and tells notices as they come on standard error."""
+    """Keeps the last answer of ``session`` for standard output, and tells what went wrong on standard error.
 
-    def __init__(self) -> None:
+    A call by hand is answered by its tool. What an ``info`` notice says is not told: nobody has to act on it.
+    """
+
+    def __init__(self, session: str) -> None:
         self.answer = ""
+        self._session = session
+        self._by_hand = True
+        self._told = ""
 
     def write(self, envelopes: Sequence[Envelope]) -> None:
         """Take a batch."""
         for envelope in envelopes:
-            match envelope.event:
-                case TextFinished(text=text):
-                    self.answer = text
-                case Notice(level="info"):
-                    continue
-                case Notice() as notice:
-                    hint = f" ({notice.hint})" if notice.hint else ""
-                    warn(redact(f"{notice.level}: {notice.source}: {notice.text}{hint}"))
-                case ModelRetried() as retry:
-                    warn(redact(f"{retry.kind}: {retry.message}; trying again in {retry.wait_s:.1f} s"))
-                case _:
-                    continue
+            if envelope.session == self._session:
+                self._take(envelope)
+
+    def _take(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case RunStarted():
+                self._by_hand = False
+            case TextFinished(text=text):
+                self.answer = text
+            case ToolFinished(is_error=False, output=output) if self._by_hand:
+                self.answer = output
+            case Notice(text=told) as notice:
+                self._told = told
+                warn_notice(notice)
+            case ModelRetried() as retry:
+                warn(redact(f"{retry.kind}: {retry.message}; trying again in {retry.wait_s:.1f} s"))
+            case RunFinished(reason=reason, error=error) if reason not in ("completed", "cancelled"):
+                if error is not None and error.message == self._told:
+                    return  # the notice of a refused message says the same
+                warn(redact(f"{reason.replace('_', ' ')}{_reason(error)}"))
+            case _:
+                pass
 
     def finish(self) -> None:
-        """Print the answer."""
+        """Print the answer. Raises ``OutputError``."""
         if self.answer:
-            sys.stdout.write(clean_for_display(redact(self.answer)).rstrip("\n") + "\n")
-            sys.stdout.flush()
+            write_result(clean_for_display(redact(self.answer)).rstrip("\n") + "\n", flush=True)
+
+
+def warn_notice(notice: Notice) -> None:
+    """Tell a notice on standard error, unless it is mere information."""
+    if notice.level != "info":
+        hint = f" ({notice.hint})" if notice.hint else ""
+        warn(redact(f"{notice.level}: {notice.source}: {notice.text}{hint}"))
+
+
+def _reason(error: RunError | None) -> str:
+    if error is None:
+        return ""
+    hint = f" ({error.hint})" if error.hint else ""
+    return f": {error.message}{hint}"
 
 
 async def print_until_finished(
-    subscription: Subscription, printer: Printer, session: str, going_on: Callable[[], bool]
+    subscription: Subscription,
+    printer: Printer,
+    session: str,
+    on_closed: Callable[[], None],
+    going_on: Callable[[], bool],
 ) -> RunFinished | None:
     """Print events until the run of ``session`` has finished, and return its end; ``None`` when the stream ended.
 
     While ``going_on()`` says so the next run is printed too: a message that waited has started it.
+
+    When the reader of our output goes away, ``on_closed`` is called once, and the rest is read without being printed.
+    Raises ``OutputError`` when the output cannot be written for another reason.
     """
+    printing = True
     while True:
         await subscription.wait()
         batch = subscription.take()
@@ -85,7 +130,15 @@ async def print_until_finished(
             if envelope.session == session and isinstance(envelope.event, RunFinished)
         ]
         end = ends[-1] if ends and not going_on() else None
-        await asyncio.to_thread(printer.write, batch if end is None else batch[: end + 1])
+        if printing:
+            try:
+                await asyncio.to_thread(printer.write, batch if end is None else batch[: end + 1])
+            except OutputError as error:
+                if not isinstance(error.cause, BrokenPipeError):
+                    raise
+                printing = False
+                discard_output()
+                on_closed()
         if end is not None:
             event = batch[end].event
             assert isinstance(event, RunFinished)

@@ -169,8 +169,8 @@ class Workspace:
             await self.mcp.load()
 
     def _read(self) -> _Read:
-        make_private_folder(self.places.data)
-        make_private_folder(self.places.state)
+        _make_place(self.places.data, "XDG_DATA_HOME")
+        _make_place(self.places.state, "XDG_STATE_HOME")
         loaded = load(self.project, self.places, self.options.flags, self.options.environ, self.trust)
         settings = loaded.settings
         home = Path(self.options.environ.get("HOME") or Path.home())
@@ -224,11 +224,12 @@ class Workspace:
         await self._build()
         self.use_parts(self._parts)
 
-    async def start_servers(self) -> None:
-        """Start every enabled MCP server and wait until each is ready or has failed."""
-        self.mcp.start(eager=True)
-        longest = max((server.timeout.start for server in self.loaded.settings.mcp.values()), default=0.0)
-        await self.mcp.wait_started(longest + 5.0)
+    async def start_servers(self, name: str | None = None) -> None:
+        """Start every enabled MCP server, or ``name`` alone, and wait until each is ready or has failed."""
+        servers = self.loaded.settings.mcp
+        self.mcp.start(eager=True, only=name)
+        waiting = [server for server in servers.values() if name in (None, server.name)]
+        await self.mcp.wait_started(max((server.timeout.start for server in waiting), default=0.0) + 5.0)
 
     async def choose_model(self) -> str | None:
         """Return the configured model, else the one that keys or local servers offer, told by a notice; or ``None``."""
@@ -275,6 +276,9 @@ class Workspace:
             return History(item.message for item in stored), self.store.last_seq(info.session)
 
         history, last_seq = await asyncio.to_thread(load_history)
+        if info.root != self.project.root:
+            text = f"this session was recorded in {info.root}; it goes on in {self.project.root}"
+            self.surroundings.emit(Notice("warning", "sessions", text))
         return self._live(info.session, info.title, history, last_seq)
 
     async def latest(self) -> str:
@@ -335,3 +339,11 @@ class Workspace:
     def notice(self, notice: Notice) -> None:
         """Tell every open session something."""
         self.surroundings.emit(notice)
+
+
+def _make_place(folder: Path, variable: str) -> None:
+    try:
+        make_private_folder(folder)
+    except OSError as error:
+        text = f"the folder cannot be made: {error.strerror or error}"
+        raise HarnessError(text, where=str(folder), mend=f"set {variable} to a folder that can be written") from error

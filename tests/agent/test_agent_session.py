@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from fakes.fake_tool import FakeTool
 
 from harness_tui.core.errors import StalePreviewError
@@ -235,11 +236,12 @@ async def test_a_call_by_hand_goes_through_the_gate_and_asks_no_model(stage: Any
     assert [message["role"] for message in play.requests()[0]["messages"]] == ["user"]
 
 
-async def test_a_refused_call_by_hand_ends_failed_with_the_reason(stage: Any) -> None:
+async def test_a_call_by_hand_that_nobody_permits_ends_refused_with_the_reason(stage: Any) -> None:
     play = await stage({"turns": []})
     await play.send(CallTool("bash", {"command": "echo hi"}))
     end = await play.next(RunFinished)
-    assert end.reason == "failed"
+    assert end.reason == "refused"
+    assert end.error.kind == "permission"
     assert "Not permitted" in end.error.message
 
 
@@ -273,6 +275,32 @@ async def test_an_unknown_command_starts_no_run(stage: Any) -> None:
     assert end.reason == "refused"
     assert play.of(RunStarted) == []
     assert play.requests() == []
+
+
+@pytest.mark.parametrize("text", ["/call", "/call read {", "/call read [1]", "/call read 1"])
+async def test_a_call_that_cannot_be_read_is_refused_before_anything_starts(stage: Any, text: str) -> None:
+    play = await stage({"turns": [{"text": "never"}]})
+    end = await play.say(text)
+    assert (end.reason, end.error.kind) == ("refused", "usage")
+    assert play.of(Notice)[-1].level == "error"
+    assert play.of(RunStarted) == []
+    assert play.of(ToolStarted) == []
+
+
+async def test_a_run_that_is_cancelled_before_its_first_step_has_its_end(stage: Any) -> None:
+    play = await stage({"turns": [{"text": "never"}]})
+    await play.live.send(Submit("go"))
+    await play.live.send(Cancel())
+    assert (await play.next(RunFinished)).reason == "cancelled"
+    assert play.requests() == []
+
+
+async def test_a_session_that_is_closed_before_its_runs_first_step_records_the_runs_end(stage: Any) -> None:
+    play = await stage({"turns": [{"text": "never"}]})
+    await play.live.send(Submit("go"))
+    await play.live.close()
+    ends = [envelope.event for envelope in play.workspace.store.events(play.live.id)]
+    assert [end.reason for end in ends if isinstance(end, RunFinished)] == ["cancelled"]
 
 
 async def test_a_double_slash_is_a_message_that_begins_with_one(stage: Any) -> None:

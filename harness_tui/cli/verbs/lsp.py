@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option, run_async
+from harness_tui.core.errors import UsageError
 from harness_tui.core.values import Verdict
 
 
@@ -31,16 +32,13 @@ def list_servers(root: Path, as_json: bool) -> int:
 
 
 async def _servers(root: Path) -> list[dict[str, Any]]:
+    from harness_tui.cli.opened import opened
     from harness_tui.core.codec import encode
-    from harness_tui.workspace.workspace import OpenOptions, Workspace
 
-    workspace = await Workspace.open(root, OpenOptions(start_servers=False))
-    try:
+    async with opened(root) as workspace:
         keys = ("name", "state", "reason", "root", "command", "extensions")
         rows = [encode(status) for status in await asyncio.to_thread(workspace.lsp.status)]
         return [{key: row.get(key) for key in keys} for row in rows]
-    finally:
-        await workspace.close()
 
 
 @command.command("check")
@@ -64,17 +62,21 @@ _LONGEST_WAIT_S = 120.0
 
 
 async def _check(files: tuple[Path, ...], root: Path, wait: float | None) -> list[dict[str, Any]]:
-    from harness_tui.workspace.workspace import OpenOptions, Workspace
+    from harness_tui.cli.opened import opened
 
-    workspace = await Workspace.open(root, OpenOptions(start_servers=False))
-    try:
-        paths = [(workspace.project.start / file).resolve() for file in files]
+    async with opened(root) as workspace:
+        paths = [_existing(workspace.project.start / file) for file in files]
         await asyncio.gather(*(workspace.lsp.touch(path) for path in paths))
         limit = _LONGEST_WAIT_S if wait is None else wait
         verdicts = await asyncio.gather(*(workspace.lsp.diagnostics(path, limit) for path in paths))
         return [report(verdict) for verdict in verdicts]
-    finally:
-        await workspace.close()
+
+
+def _existing(path: Path) -> Path:
+    # A misspelt name must not pass as a file without errors.
+    if not path.is_file():
+        raise UsageError("this is a folder" if path.is_dir() else "there is no such file", where=str(path))
+    return path.resolve()
 
 
 def report(verdict: Verdict) -> dict[str, Any]:

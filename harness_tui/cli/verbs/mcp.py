@@ -49,18 +49,15 @@ def list_servers(no_start: bool, root: Path, as_json: bool) -> int:
 
 
 async def _servers(root: Path, start: bool) -> list[dict[str, Any]]:
+    from harness_tui.cli.opened import opened
     from harness_tui.core.codec import encode
-    from harness_tui.workspace.workspace import OpenOptions, Workspace
 
-    workspace = await Workspace.open(root, OpenOptions(start_servers=False))
-    try:
+    async with opened(root) as workspace:
         if start:
             await workspace.start_servers()
         keys = ("name", "state", "reason", "protocol", "transport", "tools", "tokens", "stderr_tail", "source")
         rows = [encode(status) for status in workspace.mcp.status()]
         return [{key: row.get(key) for key in keys} for row in rows]
-    finally:
-        await workspace.close()
 
 
 @command.command("tools")
@@ -69,25 +66,35 @@ async def _servers(root: Path, start: bool) -> list[dict[str, Any]]:
 @root_option
 @json_option
 def list_tools(server: str | None, no_start: bool, root: Path, as_json: bool) -> int:
-    """List the tools of all servers, or of SERVER."""
-    rows = run_async(_tools(root, server, not no_start))
+    """List the tools of all servers, or of SERVER; exit code 1 when SERVER cannot tell them."""
+    rows, silent = run_async(_tools(root, server, not no_start))
     if as_json:
         print_json(rows)
-        return 0
-    print_table(rows, ["name", "server", "description"])
-    return 0
+    elif rows:
+        print_table(rows, ["name", "server", "description"])
+    elif not silent:
+        print_line("no MCP server offers a tool")
+    for name, reason in silent.items():
+        warn(f"MCP server {name}: {reason}")
+    return 1 if server in silent else 0
 
 
-async def _tools(root: Path, server: str | None, start: bool) -> list[dict[str, Any]]:
-    from harness_tui.workspace.workspace import OpenOptions, Workspace
+async def _tools(root: Path, server: str | None, start: bool) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Return the tools, and the servers that could not tell theirs with the reason."""
+    from harness_tui.cli.opened import opened
 
-    workspace = await Workspace.open(root, OpenOptions(start_servers=False))
-    try:
+    async with opened(root) as workspace:
         if server is not None:
             _require_server(workspace, server)
         if start:
-            await workspace.start_servers()
-        return [
+            await workspace.start_servers(server)
+        wanted = [status for status in workspace.mcp.status() if server in (None, status.name)]
+        silent = {
+            status.name: status.reason or f"it is {status.state}"
+            for status in wanted
+            if status.protocol is None and (server is not None or status.state != "disabled")
+        }
+        rows = [
             {
                 "name": tool.spec.name,
                 "server": tool.spec.source.server,
@@ -97,8 +104,7 @@ async def _tools(root: Path, server: str | None, start: bool) -> list[dict[str, 
             for tool in workspace.mcp.tools()
             if server is None or tool.spec.source.server == server
         ]
-    finally:
-        await workspace.close()
+        return rows, silent
 
 
 @command.command("call")
@@ -111,18 +117,20 @@ async def _tools(root: Path, server: str | None, start: bool) -> list[dict[str, 
 def call_tool(server: str, tool: str, arguments: str, ask: str | None, root: Path, as_json: bool) -> int:
     """Call TOOL of SERVER, through the same gate as the agent's calls."""
     from harness_tui.cli.by_hand import call_by_hand, print_finished
+    from harness_tui.mcp.names import exposed_names
+    from harness_tui.workspace.workspace import RESERVED_TOOLS
 
     async def name_of(workspace: Workspace) -> str:
         _require_server(workspace, server)
-        if not workspace.mcp.server_tools(server):
-            await workspace.start_servers()
-        for known in workspace.mcp.server_tools(server):
-            if tool in (known.definition.name, known.spec.name):
-                return known.spec.name
-        names = ", ".join(known.definition.name for known in workspace.mcp.server_tools(server))
-        (status,) = (status for status in workspace.mcp.status() if status.name == server)
-        reason = f"it is {status.state}: {status.reason}" if status.reason else f"it is {status.state}"
-        raise HarnessError(f"{server} has no tool {tool!r}", mend=f"its tools: {names}" if names else reason)
+        known = workspace.mcp.server_tools(server)
+        for one in known:
+            if tool in (one.definition.name, one.spec.name):
+                return one.spec.name
+        if known:
+            names = ", ".join(one.definition.name for one in known)
+            raise HarnessError(f"{server} has no tool {tool!r}", mend=f"its tools: {names}")
+        # Not told yet: the call starts the server and waits for it, as a model's call does.
+        return next(iter(exposed_names([(server, tool)], RESERVED_TOOLS)))
 
     return print_finished(run_async(call_by_hand(root, name_of, json_argument(arguments), ask)), as_json=as_json)
 

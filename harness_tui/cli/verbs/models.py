@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from harness_tui.cli.common import json_option, print_json, print_table, root_option
+from harness_tui.cli.common import json_option, print_json, print_table, root_option, warn_problems
 
 
 @click.group(short_help="List the models that can be used.")
@@ -39,6 +39,7 @@ def _rows(root: Path) -> list[dict[str, Any]]:
 
     project = find_project(root)
     loaded = load(project, Places.from_environment(), Flags(), os.environ)
+    warn_problems(loaded.problems)
     registry = ModelRegistry(loaded.settings, project_start=project.start, environ=os.environ)
     keys = ("name", "provider", "context", "aliases", "available", "why")
     return [{key: row.get(key) for key in keys} for row in map(encode, registry.list())]

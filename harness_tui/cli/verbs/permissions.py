@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -19,6 +18,7 @@ from harness_tui.cli.common import (
     root_option,
     run_async,
     warn,
+    warn_problems,
 )
 from harness_tui.core.errors import HarnessError, ToolError, UsageError
 
@@ -72,6 +72,7 @@ def list_rules(agent: str | None, mode: str | None, root: Path, as_json: bool) -
 
     project, places = find_project(root), Places.from_environment()
     loaded = load(project, places, Flags(agent=agent, mode=mode))
+    warn_problems(loaded.problems)
     definition = loaded.settings.agents.get(loaded.settings.agent)
     rows = rule_rows(
         loaded.settings.rules,
@@ -162,14 +163,12 @@ def _mode_of(mode: str | None, agent: AgentDefinition | None, settings: Settings
 async def _explain(
     root: Path, name: str, arguments: dict[str, Any], agent: str | None, mode: str | None
 ) -> dict[str, Any]:
+    from harness_tui.cli.opened import opened
     from harness_tui.config.loader import Flags
     from harness_tui.core.seams import GateCall
     from harness_tui.permissions.explain import explain
-    from harness_tui.workspace.workspace import OpenOptions, Workspace
 
-    flags = Flags(agent=agent, mode=mode)
-    workspace = await Workspace.open(root, OpenOptions(flags=flags, start_servers=False, environ=dict(os.environ)))
-    try:
+    async with opened(root, Flags(agent=agent, mode=mode)) as workspace:
         settings = workspace.loaded.settings
         definition = settings.agents.get(settings.agent)
         tool = workspace.parts.tools().get(name)
@@ -185,8 +184,6 @@ async def _explain(
             agent_rules=definition.permission if definition else (),
         )
         return explain(workspace.gate, call)
-    finally:
-        await workspace.close()
 
 
 async def _checks(workspace: Workspace, tool: Tool | None, name: str, arguments: dict[str, Any]) -> tuple[Check, ...]:

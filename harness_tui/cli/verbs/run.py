@@ -52,7 +52,8 @@ def command(
         raise UsageError("--session and --continue do not go together")
     if ask == "input" and not as_json:
         raise UsageError("--ask input needs --json: the requests to answer are in the stream")
-    text = " ".join(message)
+    # An argument that is not UTF-8 arrives as lone surrogates, which no file and no request can hold.
+    text = " ".join(message).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if ask != "input":
         text = _with_stdin(text)
     if not text.strip():
@@ -92,5 +93,5 @@ def _with_stdin(text: str) -> str:
     piped = sys.stdin.buffer.read(_STDIN_BYTES + 1)
     if len(piped) > _STDIN_BYTES:
         raise UsageError(f"standard input is larger than {_STDIN_BYTES} bytes", mend="write it to a file and name that")
-    added = piped.decode("utf-8", "replace").rstrip("\n")
+    added = piped.decode("utf-8-sig", "replace").rstrip("\n")
     return f"{text}\n\n{added}" if text and added else text or added

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option
+from harness_tui.cli.streams import write_result
 from harness_tui.config.places import Places
 from harness_tui.core.events import (
     Envelope,
@@ -88,9 +89,9 @@ def _print_array(envelopes: Iterable[Envelope]) -> None:
     # Written as it is read: a long session is not held in memory.
     separator = "["
     for envelope in envelopes:
-        click.echo(separator + json.dumps(redact_data(envelope.to_json()), ensure_ascii=False), nl=False)
+        write_result(separator + json.dumps(redact_data(envelope.to_json()), ensure_ascii=False))
         separator = ",\n"
-    click.echo("[]" if separator == "[" else "]")
+    write_result("[]\n" if separator == "[" else "]\n")
 
 
 def _line(envelope: Envelope) -> str | None:

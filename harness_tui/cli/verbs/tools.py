@@ -45,10 +45,9 @@ def list_tools(no_start: bool, root: Path, as_json: bool) -> int:
 
 
 async def _rows(root: Path, start: bool) -> list[dict[str, Any]]:
-    from harness_tui.workspace.workspace import OpenOptions, Workspace
+    from harness_tui.cli.opened import opened
 
-    workspace = await Workspace.open(root, OpenOptions(start_servers=False))
-    try:
+    async with opened(root) as workspace:
         if start:
             await workspace.start_servers()
         return [
@@ -60,8 +59,6 @@ async def _rows(root: Path, start: bool) -> list[dict[str, Any]]:
             }
             for tool in workspace.parts.tools().values()
         ]
-    finally:
-        await workspace.close()
 
 
 @command.command("call")
@@ -74,9 +71,7 @@ def call_tool(name: str, arguments: str, ask: str | None, root: Path, as_json: b
     """Call the tool NAME with the arguments JSON (``-`` reads them from standard input)."""
     from harness_tui.cli.by_hand import call_by_hand, print_finished
 
-    async def name_of(workspace: Workspace) -> str:
-        if name not in workspace.parts.tools():
-            await workspace.start_servers()
+    async def name_of(_: Workspace) -> str:
         return name
 
     return print_finished(run_async(call_by_hand(root, name_of, json_argument(arguments), ask)), as_json=as_json)
