@@ -275,7 +275,8 @@ class Controller:
         if self._bar.request != request.request:
             self._popup.close()
             self._app.prompt.display = False
-            title = self._host.presenter.state.titles.get(cast(str, getattr(request, "call", "")), "")
-            self._bar.ask(page_for(request, title), len(requests) - 1)
+            state = self._host.presenter.state
+            title = state.titles.get(cast(str, getattr(request, "call", "")), "")
+            self._bar.ask(page_for(request, title, state.root), len(requests) - 1)
         else:
             self._bar.update_waiting(len(requests) - 1)

@@ -8,7 +8,9 @@ from harness_tui.core.values import Question, QuestionOption
 from harness_tui.tui.approval.choices import choices_for, preview_lines, title_of
 from harness_tui.tui.approval.form import FormError, Step, read_answer
 from harness_tui.tui.approval.page import ApprovalPage, QuestionPage
+from harness_tui.tui.approval.view import RequestView, Sheet, detail_lines, entry_line
 from harness_tui.tui.lines import line_cells, plain
+from harness_tui.tui.theme import Palette
 
 RULE = ev.OfferedRule("bash", "git status *", "allow")
 
@@ -26,8 +28,8 @@ def test_once_and_no_are_always_offered_and_each_offer_shows_its_exact_rules() -
     choices = choices_for(event)
     assert [choice.label for choice in choices] == [
         "Yes, once",
-        "Yes, and for the rest of this session",
-        "Yes, and always in this project",
+        "Yes, for this session",
+        "Yes, always in this project",
         "No",
         "No, and tell the model what to do instead",
     ]
@@ -42,6 +44,73 @@ def test_a_choice_names_the_offer_that_it_takes() -> None:
     assert page.choose(1) == Answer("req_1", "allow", scope="session", offer=0)
     assert page.choose(2) == Answer("req_1", "allow", scope="session", offer=1)
     assert page.choose(3) == Answer("req_1", "deny")
+
+
+def sheet(lines: int, *rules: str) -> Sheet:
+    """The sheet of an edit: a body of ``lines`` lines and one offer for each rule, at 76 cells."""
+    offers = tuple(ev.Offer("session", (ev.OfferedRule("edit", rule, "allow"),)) for rule in rules)
+    page = ApprovalPage(request(ev.ArgumentsPreview({}), *offers), "Edit a.py", "/srv/shop")
+    entries = page.entries()
+    return Sheet(
+        head=[(("head", ""),)],
+        body=[((f"line {number}", ""),) for number in range(1, lines + 1)],
+        entries=[entry_line(entry, place, 76) for place, entry in enumerate(entries)],
+        details=[detail_lines(entry, place, 76) for place, entry in enumerate(entries)],
+        foot=[(("foot", ""),)],
+    )
+
+
+def rows_of(view: RequestView) -> list[str]:
+    return [plain(line) for line, _ in view.lines]
+
+
+def test_nine_choices_take_a_line_each_and_the_preview_gets_the_other_rows() -> None:
+    view = RequestView(Palette())
+    assert view.show(sheet(40, *(f"/srv/shop/{letter}.py" for letter in "abcdef")), 18) == 18
+    rows = rows_of(view)
+    assert rows[1:11] == [f"line {number}" for number in range(1, 11)]
+    assert rows[11] == "… 30 more lines (PgDn)"
+    assert rows[12:16] == [
+        " 1. Yes, once",
+        " 2. Yes, for this session: allow edit ./a.py",
+        " 3. Yes, for this session: allow edit ./b.py",
+        " 4. Yes, for this session: allow edit ./c.py",
+    ]
+    assert rows[-1] == "foot"
+
+
+def test_below_the_choices_stands_exactly_what_the_marked_one_would_store() -> None:
+    view = RequestView(Palette())
+    view.marked = 6
+    view.show(sheet(40, *(f"/srv/shop/{letter}.py" for letter in "abcdef")), 18)
+    rows = rows_of(view)
+    assert " 7. Yes, for this session: allow edit ./f.py" in rows
+    assert rows[-2:] == ["would store: allow edit /srv/shop/f.py", "foot"]
+
+
+def test_a_rule_of_many_lines_is_shown_whole_over_the_preview() -> None:
+    pattern = "x" * 400
+    view = RequestView(Palette())
+    view.marked = 1
+    view.show(sheet(2, pattern), 18)
+    rows = rows_of(view)
+    assert rows[1] == "would store: allow edit"
+    assert sum(row.count("x") for row in rows) > 400  # the choice itself holds a part of it
+    assert rows.index("line 1") == 8
+
+
+def test_a_short_preview_leaves_room_for_every_choice() -> None:
+    view = RequestView(Palette())
+    view.show(sheet(3, *(f"/srv/shop/{letter}.py" for letter in "abcdef")), 18)
+    assert sum(". " in row for row in rows_of(view)) == 9
+
+
+def test_in_a_tiny_room_the_marked_choice_is_in_sight() -> None:
+    view = RequestView(Palette())
+    for place in range(9):
+        view.marked = place
+        assert view.show(sheet(40, *(f"/srv/shop/{letter}.py" for letter in "abcdef")), 2) == 2
+        assert any(row.startswith(f" {place + 1}. ") for row in rows_of(view))
 
 
 def test_a_note_is_asked_for_and_goes_with_the_no() -> None:

@@ -12,12 +12,11 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 
 from harness_tui.tui.approval.page import ApprovalPage, Entry, QuestionPage
-from harness_tui.tui.lines import Line, Span, cells, line_cells, wrap
+from harness_tui.tui.approval.view import RequestView, Sheet, detail_lines, entry_line, fits
+from harness_tui.tui.lines import cut_line, wrap
 from harness_tui.tui.prompt.editor import MessageEditor
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
@@ -26,90 +25,8 @@ if TYPE_CHECKING:
     from harness_tui.core.intents import Answer
 
 GRACE_S: Final = 1.0
-_LEAST_BODY: Final = 3
-
-
-class RequestView(Widget, can_focus=True):
-    """Draws the page: head, body (scrolls), entries, a hint."""
-
-    ALLOW_SELECT = False
-
-    class Pressed(Message):
-        """A key that the bar handles."""
-
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
-
-    class EntryClicked(Message):
-        """An entry was clicked."""
-
-        def __init__(self, place: int) -> None:
-            super().__init__()
-            self.place = place
-
-    def __init__(self, palette: Palette) -> None:
-        super().__init__()
-        self._palette = palette
-        self._lines: list[tuple[Line, int | None]] = []
-        self.marked = 0
-        self._top = 0
-        self._body: list[Line] = []
-        self._body_rows = 0
-
-    def show(self, head: list[Line], body: list[Line], foot: list[tuple[Line, int | None]], rows: int) -> int:
-        """Show a page in at most ``rows`` rows; return how many it takes.
-
-        The body gives way first; where that is not enough, the rows around the marked entry are shown.
-        """
-        room = max(_LEAST_BODY, rows - len(head) - len(foot))
-        self._body = body
-        self._body_rows = min(len(body), room)
-        self._top = max(0, min(self._top, len(body) - self._body_rows))
-        window = body[self._top : self._top + self._body_rows]
-        lines = [*((line, None) for line in head), *((line, None) for line in window), *foot]
-        if len(lines) > rows:
-            last = max((y for y, (_, entry) in enumerate(lines) if entry == self.marked), default=rows - 1)
-            start = max(0, min(last + 1 - rows, len(lines) - rows))
-            lines = lines[start : start + rows]
-        self._lines = lines
-        self.refresh()
-        return len(lines)
-
-    @property
-    def hidden_below(self) -> int:
-        """Lines of the body below what is in sight."""
-        return max(0, len(self._body) - self._top - self._body_rows)
-
-    def scroll_body(self, pages: int) -> None:
-        """Move in the body; the caller shows the page again."""
-        step = max(1, self._body_rows - 1)
-        self._top = max(0, min(self._top + pages * step, len(self._body) - self._body_rows))
-
-    def to_top(self) -> None:
-        """Show the body from its start."""
-        self._top = 0
-
-    def render_line(self, y: int) -> Strip:
-        """Return one row."""
-        width = self.size.width
-        if y >= len(self._lines):
-            return Strip.blank(width)
-        line, entry = self._lines[y]
-        over = "selected" if entry is not None and entry == self.marked and self.has_focus else ""
-        return self._palette.strip(line, width, over=over)
-
-    @on(events.Key)
-    def _on_key_pressed(self, event: events.Key) -> None:
-        if event.key in ("ctrl+c", "ctrl+q", "tab", "shift+tab", "ctrl+b", "f2", "ctrl+o"):
-            return
-        event.stop()
-        self.post_message(self.Pressed(event.key))
-
-    @on(events.Click)
-    def _on_clicked(self, event: events.Click) -> None:
-        if event.y < len(self._lines) and (place := self._lines[event.y][1]) is not None:
-            self.post_message(self.EntryClicked(place))
+_AROUND: Final = 5
+"""Rows that are not the bar's: its border, the status line, a little of the transcript."""
 
 
 class RequestBar(Vertical):
@@ -205,7 +122,7 @@ class RequestBar(Vertical):
         match event.key:
             case "up" | "down":
                 step = -1 if event.key == "up" else 1
-                self._view.marked = max(0, min(len(entries) - 1, self._view.marked + step))
+                self._mark(max(0, min(len(entries) - 1, self._view.marked + step)))
             case "pageup" | "pagedown":
                 self._view.scroll_body(-1 if event.key == "pageup" else 1)
             case "enter" | "space" if entries:
@@ -213,8 +130,7 @@ class RequestBar(Vertical):
             case "escape":
                 self._take(self._page.escape())
             case key if key.isdigit() and 1 <= int(key) <= len(entries):
-                self._view.marked = int(key) - 1
-                self._take(self._page.choose(int(key) - 1))
+                self._take_number(int(key) - 1, entries[int(key) - 1])
             case _:
                 pass
         self._draw()
@@ -223,9 +139,20 @@ class RequestBar(Vertical):
     def _on_entry_clicked(self, event: RequestView.EntryClicked) -> None:
         event.stop()
         if self._page is not None and not self.in_grace:
-            self._view.marked = event.place
-            self._take(self._page.choose(event.place))
+            self._take_number(event.place, self._page.entries()[event.place])
             self._draw()
+
+    def _take_number(self, place: int, entry: Entry) -> None:
+        """Take an entry; one whose rules its line does not hold is marked first, so that they were shown."""
+        seen = place == self._view.marked or fits(entry, place, self._width) or not entry.verb
+        self._mark(place)
+        if seen and self._page is not None:
+            self._take(self._page.choose(place))
+
+    def _mark(self, place: int) -> None:
+        if place != self._view.marked:
+            self._view.marked = place
+            self._view.to_top()
 
     @on(MessageEditor.Submitted)
     def _on_text(self, event: MessageEditor.Submitted) -> None:
@@ -259,23 +186,26 @@ class RequestBar(Vertical):
         page = self._page
         if page is None or not self.is_mounted:
             return
-        width = max(8, (self.size.width or self.app.size.width - 2))
         prompt = page.text_prompt if not self.in_grace else None
         self._show_editor(prompt, page.entries())
-        head = wrap([(page.head, "bold")], width, first=(("? ", "warning bold"),))
-        body = page.body(width)
         screen = self.app.size.height
-        rows = max(screen * 6 // 10, min(screen - 8, 16)) - (self._editor.outer_size.height if prompt else 0)
-        rows = max(1, min(rows, screen - 1))
-        foot = self._foot(page, width)
-        height = self._view.show(head, body, foot, rows)
-        if self._view.hidden_below:
-            foot = [((), None), *foot]  # a row for what is said below
-            self._view.show(head, body, foot, rows)
-            hidden = self._view.hidden_below
-            foot[0] = (((f"… {hidden} more line{'s' if hidden != 1 else ''} (PgDn)", "warning"),), None)
-            height = self._view.show(head, body, foot, rows)
-        self._view.styles.height = height
+        rows = max(1, screen - _AROUND - (self._editor.outer_size.height if prompt else 0))
+        self._view.styles.height = self._view.show(self._sheet(page), rows)
+
+    @property
+    def _width(self) -> int:
+        return max(8, (self._view.size.width or self.app.size.width - 4))
+
+    def _sheet(self, page: ApprovalPage | QuestionPage) -> Sheet:
+        width, entries = self._width, page.entries()
+        foot = wrap([(page.error, "error")], width, first=(("✗ ", "error"),)) if page.error else []
+        return Sheet(
+            head=wrap([(page.head, "bold")], width, first=(("? ", "warning bold"),)),
+            body=page.body(width),
+            entries=[entry_line(entry, place, width) for place, entry in enumerate(entries)],
+            details=[detail_lines(entry, place, width) for place, entry in enumerate(entries)],
+            foot=[*foot, cut_line(((self._hint(page), "muted"),), width)],
+        )
 
     def _show_editor(self, prompt: str | None, entries: list[Entry]) -> None:
         show = prompt is not None
@@ -288,24 +218,6 @@ class RequestBar(Vertical):
             self._view.focus()
         self._editor.placeholder = prompt or ""
 
-    def _foot(self, page: ApprovalPage | QuestionPage, width: int) -> list[tuple[Line, int | None]]:
-        foot: list[tuple[Line, int | None]] = []
-        for place, entry in enumerate(page.entries()):
-            tick = "" if entry.ticked is None else "[x] " if entry.ticked else "[ ] "
-            number: Line = ((f" {place + 1}. ", "accent"),)
-            label: list[Span] = [(f"{tick}{entry.label}", "")]
-            details = " · ".join(entry.details)
-            if details and line_cells((*number, *label)) + cells(details) + 2 <= width:
-                label.append((f": {details}", "muted"))
-                details = ""
-            foot.extend((line, place) for line in wrap(label, width, first=number))
-            if details:
-                foot.extend((line, place) for line in wrap([(details, "muted")], width, first=(("      ", ""),)))
-        if page.error:
-            foot.extend((line, None) for line in wrap([(page.error, "error")], width, first=(("✗ ", "error"),)))
-        foot.extend((line, None) for line in wrap([(self._hint(page), "muted")], width))
-        return foot
-
     def _hint(self, page: ApprovalPage | QuestionPage) -> str:
         more = f" · {self._waiting} more wait" if self._waiting else ""
         if self.in_grace:
@@ -313,4 +225,4 @@ class RequestBar(Vertical):
         if page.text_prompt is not None:
             return f"Enter sends · Esc goes back{more}"
         last = "says no" if isinstance(page, ApprovalPage) else "goes back"
-        return f"1-{len(page.entries())} or ↑↓ Enter · Esc {last}{more}"
+        return f"1-{min(9, len(page.entries()))} or ↑↓ Enter · Esc {last}{more}"

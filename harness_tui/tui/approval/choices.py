@@ -16,9 +16,9 @@ from harness_tui.tui.lines import Line, Span, wrap
 from harness_tui.tui.transcript.diff import count_changes, diff_lines
 
 _SCOPES: Final = {
-    "session": "Yes, and for the rest of this session",
-    "project": "Yes, and always in this project",
-    "user": "Yes, and always in every project",
+    "session": "Yes, for this session",
+    "project": "Yes, always in this project",
+    "user": "Yes, always everywhere",
 }
 _BAR: Final[Line] = (("│ ", "muted"),)
 
@@ -27,7 +27,7 @@ _BAR: Final[Line] = (("│ ", "muted"),)
 class Choice:
     """One answer. ``rules`` are lines on what it would store, ``offer`` is the offer's place in the request.
 
-    ``wants_note`` asks for a text first.
+    ``brief`` says the rules in one line, a path in the project from ``./`` on. ``wants_note`` asks for a text first.
     """
 
     label: str
@@ -36,21 +36,31 @@ class Choice:
     rules: tuple[str, ...] = ()
     wants_note: bool = False
     offer: int | None = None
+    brief: str = ""
 
     def answer(self, request: str, note: str | None = None) -> Answer:
         """Return the intent."""
         return Answer(request, self.action, scope=self.scope, note=note, offer=self.offer)
 
 
-def choices_for(event: ev.PermissionRequested) -> list[Choice]:
+def choices_for(event: ev.PermissionRequested, root: str = "") -> list[Choice]:
     """Return the numbered choices: once, each offer, no, no with a note."""
     found = [Choice("Yes, once", "allow", scope="once")]
     for place, offer in enumerate(event.offers):
         rules = tuple(_shown(f"{rule.action} {rule.permission} {rule.pattern}") for rule in offer.rules)
-        found.append(Choice(_SCOPES[offer.scope], "allow", scope=offer.scope, rules=rules, offer=place))
+        brief = ", ".join(_brief(rule, root) for rule in offer.rules)
+        found.append(Choice(_SCOPES[offer.scope], "allow", scope=offer.scope, rules=rules, offer=place, brief=brief))
     found.append(Choice("No", "deny"))
     found.append(Choice("No, and tell the model what to do instead", "deny", wants_note=True))
     return found
+
+
+def _brief(rule: ev.OfferedRule, root: str) -> str:
+    inside = root.rstrip("/") + "/"
+    pattern = rule.pattern
+    if root and pattern.startswith(inside):
+        pattern = f"./{pattern.removeprefix(inside)}"
+    return _shown(f"{rule.action} {rule.permission} {pattern}")
 
 
 def title_of(event: ev.PermissionRequested, call_title: str) -> str:

@@ -21,23 +21,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One numbered entry; ``details`` are shown below it, ``ticked`` only where several can be chosen."""
+    """One numbered entry; ``brief`` stands beside it, ``details`` are shown while it is marked.
+
+    ``ticked`` only where several can be chosen. ``verb`` goes before a detail; with one, the details are what would be
+    stored, and nothing is stored that was not shown.
+    """
 
     label: str
     details: tuple[str, ...] = ()
     ticked: bool | None = None
+    brief: str = ""
+    verb: str = ""
 
 
 class ApprovalPage:
     """A permission request."""
 
-    def __init__(self, event: ev.PermissionRequested, call_title: str) -> None:
+    def __init__(self, event: ev.PermissionRequested, call_title: str, root: str = "") -> None:
         self.request = event.request
         self.head = title_of(event, call_title)
         self.error = ""
         self.text_prompt: str | None = None
         self._event = event
-        self._choices = choices_for(event)
+        self._choices = choices_for(event, root)
         self._noting: Choice | None = None
 
     def body(self, width: int) -> list[Line]:
@@ -46,7 +52,10 @@ class ApprovalPage:
 
     def entries(self) -> list[Entry]:
         """Return the choices."""
-        return [Entry(choice.label, choice.rules) for choice in self._choices]
+        return [
+            Entry(choice.label, choice.rules, brief=choice.brief, verb="would store: " if choice.rules else "")
+            for choice in self._choices
+        ]
 
     def choose(self, place: int) -> Answer | None:
         """Take entry ``place``; ``None`` means that a text is wanted first."""
@@ -117,7 +126,7 @@ class QuestionPage:
             accept = "Done, go on" if self._form.event.url else "Send"
             return [Entry(accept), Entry("Decline"), Entry("Cancel")]
         found = [
-            Entry(option.label, (option.description,) if option.description else (), self._tick(place))
+            _option_entry(option.label, option.description, self._tick(place))
             for place, option in enumerate(step.options)
         ]
         if step.multiple and step.options:
@@ -170,6 +179,12 @@ class QuestionPage:
         return None
 
 
-def page_for(event: ev.PermissionRequested | ev.QuestionAsked, call_title: str) -> ApprovalPage | QuestionPage:
-    """Return the page of a request."""
-    return ApprovalPage(event, call_title) if isinstance(event, ev.PermissionRequested) else QuestionPage(event)
+def _option_entry(label: str, description: str | None, ticked: bool | None) -> Entry:
+    return Entry(label, (description,) if description else (), ticked, brief=description or "")
+
+
+def page_for(
+    event: ev.PermissionRequested | ev.QuestionAsked, call_title: str, root: str = ""
+) -> ApprovalPage | QuestionPage:
+    """Return the page of a request; paths below ``root`` are shown from there."""
+    return ApprovalPage(event, call_title, root) if isinstance(event, ev.PermissionRequested) else QuestionPage(event)

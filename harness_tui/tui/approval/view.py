@@ -1,0 +1,172 @@
+"""What a request looks like: head, body that scrolls, entries in one line each, and below them the marked one whole.
+
+What would happen is what a person decides on, so the body gets the rows: entries beyond a few scroll before it gives
+way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from textual import events, on
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from harness_tui.tui.approval.page import Entry
+from harness_tui.tui.lines import Line, Span, cells, cut_cells, line_cells, wrap
+from harness_tui.tui.styles import beside
+from harness_tui.tui.theme import Palette
+
+_LEAST_BODY: Final = 3
+_LEAST_ENTRIES: Final = 4
+_DETAIL_LINES: Final = 3
+"""What an entry stands for is shown below the entries; where it takes more lines than this, over the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One request, laid out for a width. ``details[i]`` are lines on entry ``i``: what its own line does not hold."""
+
+    head: list[Line]
+    body: list[Line]
+    entries: list[Line]
+    details: list[list[Line]]
+    foot: list[Line]
+
+    def detail_rows(self) -> int:
+        """Return the rows to keep for details, the same whichever entry is marked: nothing jumps."""
+        return max((len(lines) for lines in self.details if len(lines) <= _DETAIL_LINES), default=0)
+
+
+class RequestView(Widget, can_focus=True):
+    """Draws a sheet and tells which keys and entries were taken."""
+
+    DEFAULT_CSS = beside(__file__)
+    ALLOW_SELECT = False
+
+    class Pressed(Message):
+        """A key that the bar handles."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    class EntryClicked(Message):
+        """An entry was clicked."""
+
+        def __init__(self, place: int) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self._palette = palette
+        self.lines: list[tuple[Line, int | None]] = []
+        self.marked = 0
+        self._top = 0
+        self._body_lines = 0
+        self._body_rows = 0
+
+    def show(self, sheet: Sheet, rows: int) -> int:
+        """Show a sheet in at most ``rows`` rows; return how many it takes.
+
+        Where not even a little of everything fits, the rows around the marked entry are shown.
+        """
+        detail = sheet.details[self.marked] if self.marked < len(sheet.details) else []
+        body = sheet.body
+        if len(detail) > _DETAIL_LINES:
+            body, detail = [*detail, *body], []
+        below = [*detail, *[()] * (sheet.detail_rows() - len(detail)), *sheet.foot]
+        room = rows - len(sheet.head) - len(below)
+        count = min(len(sheet.entries), max(_LEAST_ENTRIES, room - len(body)))
+        lines: list[tuple[Line, int | None]] = [(line, None) for line in sheet.head]
+        lines.extend((line, None) for line in self._window(body, max(_LEAST_BODY, room - count)))
+        first = max(0, min(self.marked - count // 2, len(sheet.entries) - count))
+        lines.extend((sheet.entries[place], place) for place in range(first, first + count))
+        lines.extend((line, None) for line in below)
+        if len(lines) > rows:
+            at = max((y for y, (_, entry) in enumerate(lines) if entry == self.marked), default=rows - 1)
+            start = max(0, min(at + 1 - rows, len(lines) - rows))
+            lines = lines[start : start + rows]
+        self.lines = lines
+        self.refresh()
+        return len(lines)
+
+    def _window(self, body: list[Line], rows: int) -> list[Line]:
+        """Return the part of the body in sight; its last row says how much there is below."""
+        self._body_lines, self._body_rows = len(body), min(len(body), rows)
+        if len(body) > rows and rows > 1:
+            self._body_rows = rows - 1
+        self._top = max(0, min(self._top, len(body) - self._body_rows))
+        shown = body[self._top : self._top + self._body_rows]
+        hidden = len(body) - self._top - self._body_rows
+        if self._body_rows < len(body) and rows > 1:
+            word = f"… {hidden} more line{'s' if hidden != 1 else ''} (PgDn)" if hidden else "the end (PgUp)"
+            shown.append(((word, "warning" if hidden else "muted"),))
+        return shown
+
+    def scroll_body(self, pages: int) -> None:
+        """Move in the body; the caller shows the sheet again."""
+        step = max(1, self._body_rows - 1)
+        self._top = max(0, min(self._top + pages * step, self._body_lines - self._body_rows))
+
+    def to_top(self) -> None:
+        """Show the body from its start."""
+        self._top = 0
+
+    def render_line(self, y: int) -> Strip:
+        """Return one row."""
+        width = self.size.width
+        if y >= len(self.lines):
+            return Strip.blank(width)
+        line, entry = self.lines[y]
+        over = "selected" if entry is not None and entry == self.marked and self.has_focus else ""
+        return self._palette.strip(line, width, over=over)
+
+    @on(events.Key)
+    def _on_key_pressed(self, event: events.Key) -> None:
+        if event.key in ("ctrl+c", "ctrl+q", "tab", "shift+tab", "ctrl+b", "f2", "ctrl+o"):
+            return
+        event.stop()
+        self.post_message(self.Pressed(event.key))
+
+    @on(events.MouseScrollUp)
+    @on(events.MouseScrollDown)
+    def _on_wheel(self, event: events.MouseScrollUp | events.MouseScrollDown) -> None:
+        event.stop()
+        self.post_message(self.Pressed("pageup" if isinstance(event, events.MouseScrollUp) else "pagedown"))
+
+    @on(events.Click)
+    def _on_clicked(self, event: events.Click) -> None:
+        if event.y < len(self.lines) and (place := self.lines[event.y][1]) is not None:
+            self.post_message(self.EntryClicked(place))
+
+
+def entry_line(entry: Entry, place: int, width: int) -> Line:
+    """Draw an entry in one line: number, tick, label, and in short what it stands for."""
+    tick = "" if entry.ticked is None else "[x] " if entry.ticked else "[ ] "
+    number, label = f"{place + 1:>2}. ", f"{tick}{entry.label}"
+    room = width - cells(number)
+    spans: list[Span] = [(number, "accent"), (cut_cells(label, room), "")]
+    left = room - cells(label) - 2
+    if entry.brief and left > 3:
+        spans += [(": ", "muted"), (cut_cells(entry.brief, left), "muted")]
+    return tuple(spans)
+
+
+def fits(entry: Entry, place: int, width: int) -> bool:
+    """Tell whether the line of an entry holds all of it."""
+    return line_cells(entry_line(entry, place, 1 << 16)) <= width
+
+
+def detail_lines(entry: Entry, place: int, width: int) -> list[Line]:
+    """Return what the line of an entry leaves out: a label that was cut, and exactly what it stands for."""
+    lines: list[Line] = []
+    if not fits(Entry(entry.label, ticked=entry.ticked), place, width):
+        lines.extend(wrap([(entry.label, "bold")], width))
+    for detail in entry.details:
+        if detail != entry.brief or not fits(entry, place, width):
+            lines.extend(wrap([(f"{entry.verb}{detail}", "muted")], width, rest=(("  ", ""),)))
+    return lines
