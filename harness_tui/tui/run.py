@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -46,7 +47,9 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
         os.environ.pop(name, None)  # inherited from a launcher they would pin the size for ever
     from harness_tui.tui.app import HarnessApp
 
-    return asyncio.run(_run(HarnessApp(start, options or Options(), backend)))
+    code = asyncio.run(_run(HarnessApp(start, options or Options(), backend)))
+    _let_go_of_a_dead_terminal()
+    return code
 
 
 def terminal_problem() -> str | None:
@@ -66,7 +69,22 @@ async def _run(app: HarnessApp) -> int:
         await app.run_async(mouse=app.options.mouse)
     finally:
         if problem := await app.close_backend():
-            print(f"harness: {problem}", file=sys.stderr)  # noqa: T201
+            with contextlib.suppress(OSError):  # the terminal may be gone: there is nobody to tell
+                print(f"harness: {problem}", file=sys.stderr)  # noqa: T201
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
     return app.return_code or 0
+
+
+def _let_go_of_a_dead_terminal() -> None:
+    # What is still buffered for a terminal that went away is tried again when Python ends; its failure would take the
+    # place of the exit code.
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is None:
+            continue
+        try:
+            stream.flush()
+        except OSError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)

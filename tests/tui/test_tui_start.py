@@ -38,7 +38,7 @@ asyncio.run(main())
 """
 
 BACKEND = """
-import sys
+import contextlib, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from fakes.fake_backend import FakeBackend
@@ -47,6 +47,8 @@ class Marked(FakeBackend):
     async def close(self):
         await super().close()
         Path({mark!r}).write_text("closed")
+        with contextlib.suppress(OSError):  # what a terminal that went away does not take stays in the buffer
+            sys.__stderr__.write("words that are still to be written")
 
 def create(start, options):
     return Marked()
