@@ -88,6 +88,7 @@ class Terminal:
         (folder / "marked_backend.py").write_text(BACKEND.format(tests=tests, mark=str(folder / "mark")))
         program = PROGRAM.format(folder=str(folder))
         environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+        environment.pop("PYTHONUNBUFFERED", None)  # a person's Python buffers
         self.output = b""
         self.mark = folder / "mark"
         self._open = True
