@@ -133,8 +133,10 @@ class Presenter:
 
     def _apply_surroundings(self, event: ev.Event, *, past: bool) -> None:
         match event:
-            case ev.DiagnosticsReported() if not past:
-                self.panels.report(event)
+            case ev.DiagnosticsReported():
+                self._tools.report(event)
+                if not past:
+                    self.panels.report(event)
             case ev.ServerChanged() if not past:
                 self.panels.change_server(event)
             case ev.Notice():
@@ -201,15 +203,17 @@ class Presenter:
                     self._refused = self._typed[0]
                 self._tools.end_all("cancelled" if event.reason == "cancelled" else "ended")
                 self._end_run()
-                self._add(self._end_block(event, envelope.time))
-                self._run_started_at, self._tools.calls = "", 0  # calls by hand end without a start
+                if self._run_started_at or not self._tools.calls:  # a call by hand says itself how it went
+                    self._add(self._end_block(event, envelope.time))
+                self._run_started_at, self._tools.calls = "", 0
             case _:
                 pass
 
     def _apply_tool(self, envelope: ev.Envelope, event: ev.Event) -> None:
         match event:
             case ev.ToolStarted():
-                self._tools.start(event, envelope.time)
+                self._begin_by_hand(envelope)
+                self._tools.start(event, envelope.time, by_hand=not self._run_started_at)
                 self.state.titles[event.call] = clean_for_display(event.title, one_line=True)
                 self.state.activity = f"running {clean_for_display(event.tool, one_line=True)}"
             case ev.ToolProgress():
@@ -222,6 +226,12 @@ class Presenter:
                 self._tools.file_changed(event)
             case _:
                 pass
+
+    def _begin_by_hand(self, envelope: ev.Envelope) -> None:
+        """A call that a person makes starts no run, but it goes on, can be cancelled, and makes messages wait."""
+        if not self.state.running and not self._replaying:
+            self.state.running, self.state.run = True, envelope.run
+            self.state.run_started = self._monotonic()
 
     def _apply_request(self, event: ev.Event, moment: str) -> None:
         match event:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,6 +16,8 @@ from harness_tui.tui.transcript.model import TranscriptModel
 ARGUMENT_CHARS: Final = 2_000
 LIVE_OUTPUT_CHARS: Final = 20_000
 """Of output that still arrives only the end is kept; the result brings the whole."""
+
+_ERRORS: Final = re.compile(r"(?:, )?\d[\d,]* errors?$")
 
 _SCOPES: Final = {
     "once": "you allowed it",
@@ -40,8 +44,9 @@ class ToolLog:
         self._open: dict[str, ToolBlock] = {}
         self._children: dict[str, str] = {}
         self._last: ToolBlock | None = None
+        self._edits: dict[str, ToolBlock] = {}
 
-    def start(self, event: ev.ToolStarted, moment: str) -> None:
+    def start(self, event: ev.ToolStarted, moment: str, *, by_hand: bool = False) -> None:
         """A call enters the gate."""
         title = clean_for_display(event.title, one_line=True)
         tool = clean_for_display(event.tool, one_line=True)
@@ -53,6 +58,7 @@ class ToolLog:
             title or tool,
             clean_for_display(arguments, one_line=True),
             "" if source == "builtin" else clean_for_display(source, one_line=True),
+            by_hand=by_hand,
             started=moment,
         )
         self._open[event.call] = self._last = block
@@ -101,13 +107,33 @@ class ToolLog:
             return
         if block.state != "denied":
             block.state = "failed" if event.is_error else "done"
-            block.note = _result_note(event.metadata)
+            block.note = _result_note(event.tool, event.metadata)
+            self._take_problems(block, event.metadata)
         block.output = clean_for_display(event.output).rstrip("\n")
         block.diff = clean_for_display(str(event.metadata.get("diff") or block.diff))
         block.seconds = seconds_between(block.started, moment)
         if event.truncated is not None:
             path = clean_for_display(event.truncated.path, one_line=True)
             block.cut = f"cut; all {event.truncated.bytes:,} bytes are in {path}"
+        self._transcript.touch(block)
+
+    def _take_problems(self, block: ToolBlock, metadata: dict[str, Any]) -> None:
+        """Show what language servers found wrong in a file under the call that changed it."""
+        if "diff" not in metadata:
+            return
+        if isinstance(path := metadata.get("path"), str):
+            self._edits[path] = block
+        report = metadata.get("diagnostics")
+        if isinstance(report, dict) and report.get("verdict") == "fresh":
+            block.problems = _problems(report.get("items"))
+
+    def report(self, event: ev.DiagnosticsReported) -> None:
+        """A verdict that came after its call had ended: it belongs to the last edit of that file."""
+        block = self._edits.get(event.path)
+        if block is None or not event.late or event.verdict != "fresh":
+            return
+        block.problems = _problems(event.items)
+        block.note = _with_errors(block.note, len(block.problems))
         self._transcript.touch(block)
 
     def file_changed(self, event: ev.FileChanged) -> None:
@@ -140,23 +166,70 @@ class ToolLog:
             self._transcript.touch(block)
 
 
-def _result_note(metadata: dict[str, Any]) -> str:
+def _result_note(tool: str, metadata: dict[str, Any]) -> str:
     """Return one line on a result from what the tools put into ``metadata``."""
-    notes: list[str] = []
+    notes = [note for note in (_counts(tool, metadata),) if note]
     if isinstance(code := metadata.get("exit_code"), int) and code != 0:
         notes.append(f"exit code {code}")
     added, removed = metadata.get("added"), metadata.get("removed")
     if isinstance(added, int) and isinstance(removed, int):
         notes.append(f"+{added} -{removed}")
-    diagnostics = metadata.get("diagnostics")
-    items = diagnostics.get("items", ()) if isinstance(diagnostics, dict) else diagnostics
-    if isinstance(items, list | tuple):
-        errors = sum(_severity(item) == "error" for item in items)
-        if errors:
-            notes.append(f"{errors} error{'s' if errors != 1 else ''}")
-    return clean_for_display(", ".join(notes), one_line=True)
+    reports = metadata.get("diagnostics")
+    errors = sum(
+        _value(item, "severity") == "error"
+        for report in (reports if isinstance(reports, list | tuple) else [reports])
+        for item in _items(report)
+    )
+    return clean_for_display(_with_errors(", ".join(notes), errors), one_line=True)
 
 
-def _severity(item: Any) -> str:
-    value = item.get("severity") if isinstance(item, dict) else getattr(item, "severity", "")
-    return str(value)
+def _counts(tool: str, metadata: dict[str, Any]) -> str:
+    """Return how much a call that only looks has found, in a word."""
+    found = {name: value for name, value in metadata.items() if isinstance(value, int)}
+    match tool:
+        case "read" if {"first", "last", "lines"} <= found.keys():
+            first, last, lines = found["first"], found["last"], found["lines"]
+            return _many(lines, "line") if last - first + 1 == lines else f"lines {first}-{last} of {lines}"
+        case "list" | "glob" if "count" in found:
+            return _many(found["count"], "entry" if tool == "list" else "file")
+        case "grep" if "matches" in found:
+            files = f" in {_many(found['files'], 'file')}" if found["matches"] and "files" in found else ""
+            return f"{_many(found['matches'], 'match')}{files}"
+        case _:
+            return ""
+
+
+def _many(number: int, word: str) -> str:
+    plural = {"match": "matches", "entry": "entries"}.get(word, f"{word}s")
+    return f"{number:,} {word if number == 1 else plural}"
+
+
+def _with_errors(note: str, errors: int) -> str:
+    """Return ``note`` with the number of errors at its end, in the place of an earlier number."""
+    rest = _ERRORS.sub("", note)
+    return ", ".join(part for part in (rest, _many(errors, "error") if errors else "") if part)
+
+
+def _items(report: Any) -> Iterable[Any]:
+    items = report.get("items") if isinstance(report, dict) else ()
+    return items if isinstance(items, list | tuple) else ()
+
+
+def _problems(items: Any) -> tuple[str, ...]:
+    """Return the error items as ``L8: message``, each in one line."""
+    if not isinstance(items, list | tuple):
+        return ()
+    return tuple(
+        clean_for_display(f"L{_value(item, 'line')}: {_first_line(_value(item, 'message'))}", one_line=True)
+        for item in items
+        if _value(item, "severity") == "error"
+    )
+
+
+def _first_line(message: Any) -> str:
+    """Return what a server says first; the rest (overloads, notes) stands in the panel."""
+    return str(message).strip().split("\n", 1)[0]
+
+
+def _value(item: Any, name: str) -> Any:
+    return item.get(name, "") if isinstance(item, dict) else getattr(item, name, "")

@@ -54,17 +54,47 @@ def test_a_long_output_is_folded_and_says_how_much_is_hidden() -> None:
     output = "\n".join(f"row {number}" for number in range(20))
     lines = shown(tool(output=output, seconds=2.0))
     assert lines[0] == "✓ Run ls  2.0 s"
-    assert lines[1] == "  … 12 more lines (Ctrl+O shows all)"
+    assert lines[1] == "  … 14 more lines (Ctrl+O shows all)"
     assert lines[-1] == "  │ row 19"
-    assert len(lines) == 10
+    assert len(lines) == 8
     assert shown(tool(output=output), details=True)[-20:] == [f"  │ row {number}" for number in range(20)]
 
 
-def test_the_output_of_a_read_is_shown_from_its_start() -> None:
-    block = tool(output="\n".join(f"row {number}" for number in range(20)))
+TWENTY = "\n".join(f"row {number}" for number in range(20))
+
+
+def test_what_the_model_only_looked_at_takes_one_line_until_it_is_unfolded() -> None:
+    for name in ("read", "list", "glob", "grep", "skill", "todo", "diagnostics"):
+        block = tool(output=TWENTY, note="20 lines")
+        block.tool = name
+        assert shown(block) == ["✓ Run ls  20 lines"]
+        block.folded = False
+        assert shown(block)[-1] == "  │ row 19"
+
+
+def test_the_result_of_a_server_shows_three_lines_from_its_start_also_under_a_name_of_ours() -> None:
+    for name in ("time_now", "read"):
+        block = tool(output=TWENTY, source="mcp:time")
+        block.tool = name
+        assert shown(block)[1:] == ["  │ row 0", "  │ row 1", "  │ row 2", "  … 17 more lines (Ctrl+O shows all)"]
+
+
+def test_a_failure_shows_its_end_whatever_the_tool() -> None:
+    block = tool("failed", output=TWENTY)
+    block.tool = "read"
+    assert shown(block)[1:] == ["  … 14 more lines (Ctrl+O shows all)", *(f"  │ row {n}" for n in range(14, 20))]
+
+
+def test_what_a_person_read_by_hand_is_shown_from_its_start() -> None:
+    block = tool(output=TWENTY, by_hand=True)
     block.tool = "read"
     assert shown(block)[1] == "  │ row 0"
-    assert shown(block)[-1] == "  … 12 more lines (Ctrl+O shows all)"
+    assert shown(block)[-1] == "  … 4 more lines (Ctrl+O shows all)"
+
+
+def test_errors_stand_under_the_edit_that_caused_them() -> None:
+    lines = shown(tool(diff="@@ -1 +1 @@\n-a\n+b\n", output="edited", problems=("L1: no b here",)))
+    assert lines == ["✓ Run ls", "      ⋯", "  1 - a", "  1 + b", "  ✗ L1: no b here"]
 
 
 def test_an_edit_shows_its_diff_in_the_place_of_its_output() -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from harness_tui.core import events as ev
 from harness_tui.core.messages import UserMessage
 from harness_tui.core.values import DiagnosticItem, SourceRef
@@ -221,11 +223,72 @@ def test_a_run_that_a_person_refused_brings_nothing_back(session: Any) -> None:
     assert session.presenter.take_refused() is None
 
 
-def test_a_call_by_hand_counts_neither_the_calls_nor_the_time_of_the_run_before_it(session: Any) -> None:
+def test_a_call_by_hand_says_itself_how_it_went_and_adds_nothing_to_a_run(session: Any) -> None:
+    session.play(started("h0"), finished("h0"), ev.RunFinished("completed"))
     session.play(START, started(), finished(), ev.RunFinished("completed"))
-    session.play(started("h1"), finished("h1"), ev.RunFinished("completed"))
+    session.play(started("h1"), finished("h1", error=True), ev.RunFinished("failed", ev.RunError("tool", "gone")))
+    session.play(START, started("c2"), finished("c2"), started("c3"), finished("c3"), ev.RunFinished("completed"))
     ends = [block for block in session.presenter.transcript.blocks if isinstance(block, RunEndBlock)]
-    assert [(end.calls, end.seconds) for end in ends] == [(1, 3.0), (1, None)]
+    assert [end.calls for end in ends] == [1, 2]
+
+
+def test_a_call_by_hand_goes_on_until_its_end(session: Any) -> None:
+    state = session.play(started("h1")).state
+    assert state.running
+    session.play(finished("h1"), ev.RunFinished("completed"))
+    assert not state.running
+
+
+def test_a_message_that_never_ran_says_why(session: Any) -> None:
+    session.play(ev.RunFinished("refused", ev.RunError("usage", "no such agent")))
+    assert [block.text for block in session.presenter.transcript.blocks] == ["no such agent"]
+
+
+def edited(**report: Any) -> ev.ToolFinished:
+    diff = {"path": "a.py", "diff": "@@ -1 +1 @@\n-a\n+b\n", "added": 1, "removed": 1}
+    return ev.ToolFinished("c1", "edit", "Edited a.py", False, metadata=diff | report)
+
+
+def test_errors_of_a_fresh_verdict_are_shown_under_the_edit_in_one_line_each(session: Any) -> None:
+    items = [
+        {"severity": "error", "line": 8, "message": "No overload\n\ninfo: more"},
+        {"severity": "warning", "line": 9, "message": "unused"},
+    ]
+    session.play(START, started(), edited(diagnostics={"path": "a.py", "verdict": "fresh", "items": items}))
+    block = session.presenter.transcript.blocks[-1]
+    assert block.problems == ("L8: No overload",)
+    assert block.note == "+1 -1, 1 error"
+
+
+def test_a_late_verdict_goes_to_the_edit_that_it_is_about(session: Any) -> None:
+    session.play(START, started(), edited(diagnostics={"path": "a.py", "verdict": "unknown", "items": []}))
+    block = session.presenter.transcript.blocks[-1]
+    assert block.problems == ()
+    item = DiagnosticItem("a.py", 3, 1, 3, 2, "error", "bad")
+    session.play(ev.DiagnosticsReported("a.py", "fresh", 900, ("ty",), (item, item), late=True))
+    assert block.problems == ("L3: bad", "L3: bad")
+    assert block.note == "+1 -1, 2 errors"
+    session.play(ev.DiagnosticsReported("a.py", "fresh", 900, ("ty",), (), late=True))
+    assert (block.problems, block.note) == ((), "+1 -1")
+
+
+@pytest.mark.parametrize(
+    ("tool", "metadata", "note"),
+    [
+        ("read", {"first": 1, "last": 8, "lines": 8}, "8 lines"),
+        ("read", {"first": 3, "last": 8, "lines": 90}, "lines 3-8 of 90"),
+        ("list", {"count": 1}, "1 entry"),
+        ("glob", {"count": 2}, "2 files"),
+        ("grep", {"matches": 3, "files": 2}, "3 matches in 2 files"),
+        ("grep", {"matches": 0, "files": 0}, "0 matches"),
+        ("grep", {"matches": "many"}, ""),
+    ],
+)
+def test_a_call_that_only_looks_says_how_much_it_found(
+    session: Any, tool: str, metadata: dict[str, Any], note: str
+) -> None:
+    session.play(START, started(), ev.ToolFinished("c1", tool, "text", False, metadata=metadata))
+    assert session.presenter.transcript.blocks[-1].note == note
 
 
 def test_panels_take_diagnostics_servers_and_notices(session: Any) -> None:

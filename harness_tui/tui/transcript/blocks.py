@@ -9,7 +9,11 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 from harness_tui.tui.transcript.model import Block
 
 FOLDED_LINES: Final = 8
-"""Lines of a tool's output that a folded block still shows."""
+"""Lines of a text that a folded block still shows; twice as many of a message or a diff."""
+
+_ROUTINE: Final = frozenset({"read", "list", "glob", "grep", "skill", "todo", "diagnostics", "lsp"})
+_TAIL_LINES: Final = 6
+_HEAD_LINES: Final = 3
 
 
 @dataclass(slots=True, eq=False)
@@ -64,7 +68,8 @@ class ToolBlock(Block):
     """A call: what it is, how it goes, what it gave.
 
     ``note`` is one line beside the state (a reason, progress, a size). ``diff`` is a unified diff, ``cut`` says where
-    the whole of a long output is.
+    the whole of a long output is, ``problems`` are the errors that language servers found after an edit. ``by_hand``:
+    the person made it.
     """
 
     call: str
@@ -77,13 +82,25 @@ class ToolBlock(Block):
     output: str = ""
     diff: str = ""
     cut: str = ""
+    problems: tuple[str, ...] = ()
+    by_hand: bool = False
     started: str = ""
     seconds: float | None = None
     is_call: ClassVar[bool] = True
 
     @property
+    def kept(self) -> int:
+        """Lines of its output that it shows while folded; negative: the last ones, which tell how it went."""
+        if self.by_hand and self.state == "done" and self.tool != "bash":
+            return 2 * FOLDED_LINES  # the person wanted to see it
+        if self.state in ("running", "failed", "denied") or self.tool == "bash":
+            return -_TAIL_LINES
+        return 0 if self.tool in _ROUTINE and self.source in ("", "skill", "lsp") else _HEAD_LINES
+
+    @property
     def size(self) -> int:
-        return 80 * (1 + min(FOLDED_LINES, self.output.count("\n") + self.diff.count("\n") + 1))
+        lines = min(abs(self.kept), self.output.count("\n") + 1) + min(2 * FOLDED_LINES, self.diff.count("\n"))
+        return 80 * (lines + len(self.problems))
 
 
 @dataclass(slots=True, eq=False)

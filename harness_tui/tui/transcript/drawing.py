@@ -38,6 +38,7 @@ _ENDS: Final = {
     "step_limit": ("!", "warning", "stopped: step limit reached"),
 }
 _INDENT: Final[Line] = (("  ", ""),)
+_PROBLEM: Final[Line] = (("  ✗ ", "error"),)
 _RULE: Final[Line] = (("  │ ", "muted"),)
 
 
@@ -140,7 +141,9 @@ class BlockRenderer:
         if self.unfolded(block) and block.arguments not in ("", "{}"):
             lines.extend(wrap([(block.arguments, "muted")], width, first=_RULE, rest=_RULE))
         lines.extend(self._tool_body(block, width))
-        if block.cut:
+        problems = [line for text in block.problems for line in wrap([(text, "error")], width, first=_PROBLEM)]
+        lines.extend(self._limit(block, problems, FOLDED_LINES))
+        if block.cut and (block.kept or self.unfolded(block)):
             lines.extend(wrap([(block.cut, "warning")], width, first=_RULE, rest=_RULE))
         return lines
 
@@ -155,12 +158,16 @@ class BlockRenderer:
         if show_output:
             text = block.output if len(block.output) < 200_000 else block.output[-200_000:]
             source = text.split("\n")
-            end = block.tool == "bash" or block.state in ("running", "failed")  # the end tells how it went
-            keep = OPEN_LINES if self.unfolded(block) else FOLDED_LINES
+            end, keep = block.kept < 0, OPEN_LINES if self.unfolded(block) else abs(block.kept)
+            if not keep:
+                return lines
             shown = source[-keep:] if end else source[:keep]
-            body = [line for row in shown for line in wrap([(row, "muted")], width, first=_RULE, rest=_RULE)]
+            body = [line for row in shown for line in self._row(row, width)]
             lines.extend(self._limit(block, body, keep, hidden=len(source) - len(shown), tail=end))
         return lines
+
+    def _row(self, row: str, width: int) -> list[Line]:
+        return wrap([(row, "muted")], width, first=_RULE, rest=_RULE)
 
     def _limit(self, block: Block, lines: list[Line], limit: int, *, hidden: int = 0, tail: bool = False) -> list[Line]:
         """Cut ``lines`` to ``limit`` where the block is folded, and say how much is hidden."""
