@@ -107,7 +107,7 @@ class SessionStore:
                 "INSERT INTO sessions (id, root, title, created, updated, parent) VALUES (?, ?, ?, ?, ?, ?)",
                 (
                     session,
-                    _root_text(root),
+                    root_text(root),
                     tables.stored_title(title),
                     now,
                     now,
@@ -146,7 +146,7 @@ class SessionStore:
 
     def list(self, root: Path | None = None) -> builtins.list[SessionInfo]:
         """Return the sessions of ``root``, or all of them, the one that changed last first."""
-        where, values = ("WHERE root = ?", (_root_text(root),)) if root is not None else ("", ())
+        where, values = ("WHERE root = ?", (root_text(root),)) if root is not None else ("", ())
         with self._database.read() as connection:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM sessions {where} ORDER BY updated DESC, id DESC", values
@@ -160,7 +160,7 @@ class SessionStore:
             row = connection.execute(
                 f"SELECT {_COLUMNS} FROM sessions WHERE root = ? AND parent IS NULL AND messages > 0 "
                 "ORDER BY updated DESC, id DESC LIMIT 1",
-                (_root_text(root),),
+                (root_text(root),),
             ).fetchone()
             live = locks.live_sessions(connection) if row else set[str]()
         return self._info(row, live) if row else None
@@ -355,8 +355,9 @@ def _check_id(session: str) -> None:
         )
 
 
-def _root_text(root: Path) -> str:
-    return os.fsencode(root).decode("utf-8", "backslashreplace")  # the name of a folder need not be UTF-8
+def root_text(root: Path) -> str:
+    """Return ``root`` as sessions record it: the name of a folder need not be UTF-8."""
+    return os.fsencode(root).decode("utf-8", "backslashreplace")
 
 
 def _live_error(session: str, holder: locks.Holder | None) -> HarnessError:

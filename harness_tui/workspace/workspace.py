@@ -33,7 +33,7 @@ from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.gate import Gate
 from harness_tui.sessions.audit import AuditLog
 from harness_tui.sessions.recorder import Recorder
-from harness_tui.sessions.store import SessionStore
+from harness_tui.sessions.store import SessionStore, root_text
 from harness_tui.tools.toolset import BuiltinTools
 from harness_tui.workspace.surroundings import Surroundings
 
@@ -276,8 +276,9 @@ class Workspace:
             return History(item.message for item in stored), self.store.last_seq(info.session)
 
         history, last_seq = await asyncio.to_thread(load_history)
-        if info.root != self.project.root:
-            text = f"this session was recorded in {info.root}; it goes on in {self.project.root}"
+        here = root_text(self.project.root)
+        if info.root != here:
+            text = f"this session was recorded in {info.root}; it goes on in {here}"
             self.surroundings.emit(Notice("warning", "sessions", text))
         return self._live(info.session, info.title, history, last_seq)
 
