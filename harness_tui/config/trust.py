@@ -28,11 +28,15 @@ _CONFIG_KINDS: Final = ("config", "servers")
 
 @dataclass(frozen=True, slots=True)
 class TrustItem:
-    """One covered file, its path relative to the root. ``what`` says what would run or be allowed, ``""`` for prose."""
+    """One covered file, its path relative to the root. ``what`` says what would run or be allowed, ``""`` for prose.
+
+    ``parts`` says the same thing by thing.
+    """
 
     path: str
     change: Change
     what: str = ""
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +193,8 @@ class _Content:
     def compare(self, stored: FolderTrust) -> list[TrustItem]:
         """Return every covered file with its change, those that can do something first."""
         items = [
-            TrustItem(name, _change(name, risk, stored), "; ".join(risk.what)) for name, risk in self.present.items()
+            TrustItem(name, _change(name, risk, stored), "; ".join(risk.what), risk.what)
+            for name, risk in self.present.items()
         ]
         if stored.granted:
             gone = [name for name in stored.files if name not in self.present]

@@ -52,8 +52,8 @@ class ProblemRow(Protocol):
 class TrustItem(Protocol):
     """One thing that the folder brings along and that waits for trust.
 
-    ``kind`` is a word for people (``MCP server``, ``allow rule``), ``text`` what would run or be
-    allowed, ``source`` its file (``file:line`` where known).
+    ``kind`` says how it changed since trust was given (``new``, ``changed``, ``removed``), empty where it never was.
+    ``text`` says what would run or be allowed, ``source`` its file (``file:line`` where known).
     """
 
     @property

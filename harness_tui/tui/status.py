@@ -10,7 +10,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.lines import Line, Span, cut_cells, cut_cells_start, line_cells, two_ends
+from harness_tui.tui.lines import Line, Span, cells, cut_cells, cut_cells_start, line_cells, two_ends
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness_tui.tui.state import SessionState
 
 TICK_S: Final = 1.0
+MODEL_CELLS: Final = 32
 SILENT_S: Final = 20.0
 """After so long without any event a running session says so."""
 
@@ -102,7 +103,7 @@ def _activity(state: SessionState, now: float) -> Line:
 
 def _parts(state: SessionState, panels: PanelState) -> list[tuple[int, Line]]:
     """Return the parts of the right side with their place in it, the most important first."""
-    model = cut_cells(clean_for_display(state.model, one_line=True), 32)
+    model = model_name(clean_for_display(state.model, one_line=True))
     return [
         (6, _problems(panels)),
         (2, _span(state.mode, "warning" if state.mode == "accept-edits" else "accent")),
@@ -112,6 +113,17 @@ def _parts(state: SessionState, panels: PanelState) -> list[tuple[int, Line]]:
         (4, _servers(panels, "mcp")),
         (5, _servers(panels, "lsp")),
     ]
+
+
+def model_name(name: str, width: int = MODEL_CELLS) -> str:
+    """Return a model's name within ``width`` cells: of a script only the file, of others provider and end."""
+    provider, colon, path = name.partition(":")
+    if colon and "/" in path and "/" not in provider:
+        name = f"{provider}:{path.rstrip('/').rsplit('/', 1)[-1]}"
+    if cells(name) <= width:
+        return name
+    head = cut_cells(name, width // 2)
+    return head.removesuffix("…") + cut_cells_start(name, width - cells(head) + 1)
 
 
 def _span(text: str, style: str) -> Line:

@@ -12,6 +12,7 @@ from harness_tui._version import __version__
 from harness_tui.agent.live import LiveSession
 from harness_tui.children.registry import ProcessInfo
 from harness_tui.config.loader import Flags
+from harness_tui.config.trust import TrustItem
 from harness_tui.core.bus import Subscription
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Envelope, Notice
@@ -56,7 +57,7 @@ class ProblemRow:
 
 @dataclass(frozen=True, slots=True)
 class TrustRow:
-    """One thing that waits for trust."""
+    """One thing that waits for trust; ``kind`` says how it changed since trust was given before."""
 
     kind: str
     text: str
@@ -126,6 +127,44 @@ class AgentRow:
     description: str
 
 
+def trust_rows(files: Sequence[TrustItem]) -> tuple[TrustRow, ...]:
+    """Return what waits for trust, thing by thing; files that are text alone come last, in one row.
+
+    In a folder that was trusted before each row says how it changed since, and what did not is not listed again.
+    """
+    rows: list[TrustRow] = []
+    prose: list[str] = []
+    before = any(item.change != "new" for item in files)
+    for item in files:
+        kind = item.change if before else ""
+        if item.change == "same":
+            continue
+        if item.what:
+            rows += [TrustRow(kind, _thing(item.path, part), item.path) for part in item.parts or (item.what,)]
+        elif item.change == "removed":
+            rows.append(TrustRow(kind, item.path, item.path))
+        else:
+            prose.append(item.path)
+    if prose:
+        text = "1 file that is text alone" if len(prose) == 1 else f"{len(prose)} files that are text alone"
+        rows.append(TrustRow("", text, ", ".join(prose)))
+    return tuple(rows)
+
+
+def _thing(path: str, part: str) -> str:
+    """Say which thing of which file would do what: ``command say: runs `ls` ``."""
+    place = Path(path)
+    name = place.parent.name if place.name == "SKILL.md" else place.stem
+    kind, _, rest = part.partition(" ")
+    if kind in ("command", "skill"):
+        verb, colon, code = rest.partition(": ")
+        return f"{kind} {name}: runs `{code}`" if verb == "runs" and colon else f"{kind} {name}: {rest}"
+    what, colon, target = part.partition(": ")
+    if colon and what.startswith(("MCP server ", "language server ")):
+        return f"{what}: {'reaches' if '://' in target else 'runs'} {target}"
+    return part
+
+
 class OpenSession:
     """A live session, as the TUI sees it."""
 
@@ -182,8 +221,7 @@ class WorkspaceBackend:
 
     def _trust(self) -> TrustState:
         trust = self.workspace.loaded.trust
-        rows = tuple(TrustRow(item.change, item.what or "text only", item.path) for item in trust.files)
-        return TrustState(trust.trusted, trust.ask, rows)
+        return TrustState(trust.trusted, trust.ask, trust_rows(trust.files))
 
     # --- sessions ------------------------------------------------------------------------------------
 

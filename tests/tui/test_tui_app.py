@@ -22,7 +22,7 @@ from textual import events
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.messages import UserMessage
+from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.core.values import DiagnosticItem, SourceRef
 
 RUN = "run_1"
@@ -135,6 +135,32 @@ async def test_a_no_can_tell_the_model_what_to_do_instead(open_app: Any) -> None
         await pilot.press("enter")
         await until(lambda: bool(backend.session.sent))
         assert backend.session.sent == [it.Answer("req_1", "deny", note="use find")]
+
+
+async def test_a_call_is_unfolded_by_keys_and_by_a_click(open_app: Any) -> None:
+    output = "\n".join(f"row {number}" for number in range(1, 5))
+    async with open_app() as (app, pilot, backend):
+        for call in ("c1", "c2"):
+            title = SourceRef("builtin")
+            backend.session.publish(
+                START if call == "c1" else ev.StepFinished(1, AssistantMessage("")),
+                ev.ToolStarted(call, "read", f"Read {call}.py", {}, title),
+                ev.ToolFinished(call, "read", output, False, {}),
+                run=RUN,
+            )
+        await until(lambda: "Read c2.py" in screen_text(app))
+        assert "row 4" not in screen_text(app)
+        await pilot.press("tab", "left", "left", "enter")
+        await until(lambda: "row 4" in screen_text(app))
+        lines = screen_text(app).split("\n")
+        assert next(y for y, line in enumerate(lines) if "row 4" in line) < next(
+            y for y, line in enumerate(lines) if "Read c2.py" in line
+        )
+        await pilot.press("enter")
+        await until(lambda: "row 4" not in screen_text(app))
+        at = next(y for y, line in enumerate(screen_text(app).split("\n")) if "Read c2.py" in line)
+        await pilot.click("#transcript", offset=(5, at))
+        await until(lambda: "row 4" in screen_text(app))
 
 
 async def test_further_requests_wait_visibly(open_app: Any) -> None:

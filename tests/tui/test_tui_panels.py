@@ -17,7 +17,7 @@ from harness_tui.tui.panels.rows import (
 from harness_tui.tui.panels.state import MAX_NOTICES, PanelState
 from harness_tui.tui.screens.trust import trust_rows
 from harness_tui.tui.state import SessionState
-from harness_tui.tui.status import status_line
+from harness_tui.tui.status import model_name, status_line
 
 
 def item(severity: str, line: int, message: str = "wrong", path: str = "a.py") -> DiagnosticItem:
@@ -101,11 +101,11 @@ def test_a_skill_that_cannot_be_used_says_so() -> None:
 
 
 def test_the_trust_dialog_lists_what_would_run_and_its_files_on_demand() -> None:
-    items = [FakeTrustItem("MCP server", "time: run [bold]", ".mcp.json:3")]
+    items = [FakeTrustItem("changed", "MCP server time: run [bold]", ".mcp.json:3")]
     assert texts(trust_rows("About.", items, False, 60)) == [
         "About.",
         "",
-        "• MCP server: time: run [bold]  .mcp.json:3",
+        "• changed: MCP server time: run [bold]  .mcp.json:3",
     ]
     assert texts(trust_rows("About.", items, True, 60))[-1] == "    .mcp.json:3"
 
@@ -137,6 +137,14 @@ def test_an_idle_session_says_so_and_where_it_is() -> None:
     line = plain(status_line(running(), PanelState(), 80, 0.0))
     assert line.startswith(" ● idle  /srv/project")
     assert line.endswith("build · replay/demo · ask")
+
+
+def test_of_a_script_only_the_file_is_named_and_a_long_name_keeps_both_ends() -> None:
+    assert model_name("replay:/srv/a/long/way/to/script.yaml") == "replay:script.yaml"
+    assert model_name("anthropic/claude-sonnet") == "anthropic/claude-sonnet"
+    assert model_name("ollama/qwen3:8b") == "ollama/qwen3:8b"
+    long = model_name("local/a-model-with-a-name-that-never-ends-and-a-date-20260102")
+    assert (long.startswith("local/a-model-w"), long.endswith("20260102"), line_cells([(long, "")])) == (True, True, 32)
 
 
 def test_a_run_shows_its_time_and_how_to_cancel_it() -> None:

@@ -112,14 +112,17 @@ class TrustDialog(Dialog[Verdict]):
 
 
 def trust_rows(about: str, items: Sequence[TrustItem], show_files: bool, width: int) -> list[ListRow]:
-    """Draw what waits for trust, each thing with its kind and its file, which ``show_files`` names in full."""
+    """Draw what waits for trust, each thing with its file, which ``show_files`` names in full.
+
+    ``kind`` says how it changed since trust was given, if it ever was.
+    """
     rows = [ListRow((*wrap([(about, "")], width), ()))]
     for item in items:
         kind = clean_for_display(item.kind, one_line=True)
         text = clean_for_display(item.text, one_line=True, show_invisible=True)
         source = clean_for_display(item.source, one_line=True)
-        spans: list[Span] = [(f"{kind}: ", "muted"), (text, "bold")]
-        if not show_files:
+        spans: list[Span] = [*([(f"{kind}: ", "warning")] if kind else []), (text, "bold")]
+        if not show_files and ", " not in source:
             spans.append((f"  {'/'.join(source.split('/')[-2:])}", "muted"))
         lines = wrap(spans, width, first=(("• ", "accent"),))
         if show_files:

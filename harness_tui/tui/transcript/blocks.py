@@ -28,6 +28,7 @@ class UserBlock(Block):
     source: str | None = None
     attachments: tuple[str, ...] = ()
     origin: str = "prompt"
+    folds: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
@@ -58,6 +59,7 @@ class ReasoningBlock(Block):
     text: str = ""
     open: bool = True
     seconds: float | None = None
+    folds: ClassVar[bool] = True
 
 
 ToolState: TypeAlias = Literal["running", "waiting", "done", "failed", "denied"]
@@ -87,6 +89,7 @@ class ToolBlock(Block):
     started: str = ""
     seconds: float | None = None
     is_call: ClassVar[bool] = True
+    folds: ClassVar[bool] = True
 
     @property
     def kept(self) -> int:
@@ -133,6 +136,7 @@ class SummaryBlock(Block):
 
     head: str
     text: str
+    folds: ClassVar[bool] = True
 
 
 @dataclass(slots=True, eq=False)

@@ -108,6 +108,16 @@ class TranscriptLayout(Generic[Row]):
             self.follow, self._anchor, self._offset = False, 0, 0
             self._seen = len(self._blocks)
 
+    def to_block(self, index: int) -> None:
+        """Bring a block into sight; where its first line is seen already, nothing moves."""
+        if any(self.block_at(row) == (index, 0) for row in range(self.height)):
+            return
+        if self.follow:
+            self.follow, self._seen = False, len(self._blocks)
+        self._anchor, self._offset = index, 0
+        if self._lines_below(self.height) <= self.height:
+            self.to_end()
+
     def to_share(self, share: float) -> None:
         """Go to a place between 0 (start) and 1 (end)."""
         line = int(share * max(0, self.total - self.height))

@@ -13,9 +13,13 @@ from typing import ClassVar
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """The base of every block. ``index`` is its place in the model; ``after_call``: a call stands before it."""
+    """The base of every block. ``index`` is its place in the model; ``after_call``: a call stands before it.
+
+    ``folds``: it may hide a part of itself.
+    """
 
     is_call: ClassVar[bool] = False
+    folds: ClassVar[bool] = False
     version: int = field(default=0, init=False)
     index: int = field(default=-1, init=False)
     folded: bool = field(default=True, init=False)

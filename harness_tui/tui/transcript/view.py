@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.style import Style
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -37,6 +38,9 @@ class TranscriptView(Widget, can_focus=True):
         Binding("down", "move(1)", "Line down", show=False),
         Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("pagedown,space", "page(1)", "Page down", show=False),
+        Binding("left", "mark(-1)", "Mark the call before", show=False),
+        Binding("right", "mark(1)", "Mark the next call", show=False),
+        Binding("enter", "fold", "Unfold or fold what is marked", show=False),
         Binding("home", "start", "First line", show=False),
         Binding("end", "end", "Last line", show=False),
     ]
@@ -64,6 +68,7 @@ class TranscriptView(Widget, can_focus=True):
         self._blank = Strip.blank(0)
         self._place = (0, 0, 0)
         self._renderer: BlockRenderer | None = None
+        self._marked: Block | None = None
 
     # --- model ---------------------------------------------------------------------------------------
 
@@ -109,6 +114,52 @@ class TranscriptView(Widget, can_focus=True):
         for line_filter in self.get_line_filters():
             strip = strip.apply_filter(line_filter, self.background_colors[1])
         return strip
+
+    # --- folding -------------------------------------------------------------------------------------
+
+    def action_mark(self, step: int) -> None:
+        """Mark the next block that folds, in the direction of ``step``; the first time the last one in sight."""
+        blocks = self._model.blocks
+        if (marked := self._marked_block()) is not None:
+            place = marked.index + step
+        else:
+            seen = self._layout.block_at(max(0, len(self._shown) - 1))
+            place, step = (seen[0] if seen is not None else len(blocks) - 1), -1
+        while 0 <= place < len(blocks):
+            if blocks[place].folds:
+                self._marked = blocks[place]
+                self._layout.to_block(place)
+                break
+            place += step
+        self._settle()
+
+    def action_fold(self) -> None:
+        """Unfold the marked block, or fold it."""
+        if (block := self._marked_block()) is not None:
+            self._turn(block)
+
+    def _turn(self, block: Block) -> None:
+        block.folded = not block.folded
+        self._layout.redraw_block(block.index)
+        self._settle()
+
+    def _marked_block(self) -> Block | None:
+        """Return the marked block, unless it has left the model."""
+        block, blocks = self._marked, self._model.blocks
+        return block if block is not None and block.index < len(blocks) and blocks[block.index] is block else None
+
+    def _show_mark(self, rows: list[Strip]) -> None:
+        block = self._marked_block()
+        if block is None or not self.has_focus:
+            return
+        for y in range(len(rows)):
+            if self._layout.block_at(y) == (block.index, 0):
+                rows[y] = rows[y].apply_style(Style(reverse=True))
+
+    @on(events.Focus)
+    @on(events.Blur)
+    def _on_focus_changed(self) -> None:
+        self._settle()
 
     # --- moving --------------------------------------------------------------------------------------
 
@@ -167,10 +218,9 @@ class TranscriptView(Widget, can_focus=True):
             return
         if (place := self._layout.block_at(event.y)) is None:
             return
-        block = self._model.blocks[place[0]]
-        block.folded = not block.folded
-        self._layout.redraw_block(block.index)
-        self._settle()
+        if (block := self._model.blocks[place[0]]).folds:
+            self._marked = block
+            self._turn(block)
 
     @on(events.Key)
     def _on_key_typed(self, event: events.Key) -> None:
@@ -185,6 +235,7 @@ class TranscriptView(Widget, can_focus=True):
         if not self.size:
             return
         rows = self._layout.visible()
+        self._show_mark(rows)
         if (new := self._layout.new_below) and rows:
             badge: Line = ((f" ↓ {new} new below (Ctrl+End) ", "selected"),)
             rows[-1] = self._strip(two_ends((), badge, self.size.width), self.size.width)
