@@ -9,17 +9,29 @@ DIR ?= .
 JOBS ?= auto
 
 .PHONY: all setup run demo test lint fmt install uninstall bench screenshots dist \
-	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean
+	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean again free on-path
 
 all: lint test check-protocol-artifacts check-drift-wheel demo
-	@git diff --quiet && test -z "$$(git status --porcelain)" || { git status --short; echo "make all: the tree is not clean"; exit 1; }
+	@test -z "$$(git status --porcelain)" || { git status --short; echo "make all: the tree is not clean"; exit 1; }
+
+# The environment is made anew after the checkout was moved or copied, for another PYTHON, and when its Python is gone.
+ABOUT := import sys, os.path as p, harness_tui; print("%d.%d" % sys.version_info[:2], p.dirname(p.dirname(harness_tui.__file__)))
+VERSION := import sys; print("%d.%d" % sys.version_info[:2])
+STALE := $(shell \
+	test -e $(VENV) || exit 0; \
+	made=$$($(BIN)/python -c '$(VERSION)' 2>/dev/null) || { echo stale; exit; }; \
+	asked=$(if $(filter file,$(origin PYTHON)),$$made,$$($(PYTHON) -c '$(VERSION)' 2>/dev/null)); \
+	test "$$asked" = "$$made" || { echo stale; exit; }; \
+	test ! -e $(STAMP) || test "$$($(BIN)/python -I -c '$(ABOUT)' 2>/dev/null)" = "$$made $$(pwd -P)" || echo stale)
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt $(if $(STALE),again)
 	@command -v git >/dev/null 2>&1 || { echo "Harness needs git: install the package git"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Harness needs Python 3.11 or newer as $(PYTHON): install it, or run make PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Harness needs the venv module: install the package python3-venv"; exit 1; }
+	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "Harness needs Python 3.11 or newer, and there is no $(PYTHON): install it, or run make again with PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Harness needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1 | tail -n 1): install a newer one, or run make again with PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Harness needs the venv module of $(PYTHON): install the package python3-venv"; exit 1; }
+	@test -z "$(STALE)" || rm -rf $(VENV)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip --upgrade >/dev/null
 	@echo "Setting up (once; about a minute)"
@@ -50,29 +62,59 @@ fmt: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# A venv of its own, so that the checkout can go away or change.
-install: dist/.built
-	@test -x $(PREFIX)/share/harness-tui/bin/python || $(PYTHON) -m venv $(PREFIX)/share/harness-tui
-	@$(PREFIX)/share/harness-tui/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --force-reinstall -c constraints.txt "$$(ls dist/harness_tui-*.whl)[demo]"
-	@mkdir -p $(PREFIX)/bin
-	@ln -sf $(PREFIX)/share/harness-tui/bin/harness $(PREFIX)/bin/harness
-	@$(PREFIX)/bin/harness --version
-	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "Add $(PREFIX)/bin to PATH: a new login shell does it where ~/.profile has the usual lines" ;; esac
+# An environment of its own, so that the checkout can go away or change.
+OWN := $(PREFIX)/share/harness-tui
+COMMAND := $(PREFIX)/bin/harness
+IS_OURS = test "$$(readlink "$(COMMAND)")" = "$(OWN)/bin/harness"
+
+install: free dist
+	@"$(OWN)/bin/python" -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv --clear "$(OWN)"
+	@"$(OWN)/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt "$$(ls dist/harness_tui-*.whl)[demo]"
+	@"$(OWN)/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --force-reinstall dist/harness_tui-*.whl
+	@mkdir -p "$(PREFIX)/bin"
+	@ln -sf "$(OWN)/bin/harness" "$(COMMAND)"
+	@"$(COMMAND)" --version
+	@$(MAKE) --no-print-directory on-path
+
+# Before anything is built: the place of the command is free, or holds ours.
+free:
+	@test ! -e "$(COMMAND)" && test ! -L "$(COMMAND)" || $(IS_OURS) || { echo "$(COMMAND) is not from make install: move it away first"; exit 1; }
+
+# A new login shell finds the command. Where its start files do not see to that, one marked line does; PROFILE=no leaves them alone.
+PROFILE := yes
+MARK := \# by make install of Harness
+on-path:
+	@shell=$${SHELL:-bash}; file=""; \
+	if env -i HOME="$$HOME" TERM=dumb "$$shell" -lc 'command -v harness' </dev/null 2>/dev/null | grep -qxF "$(COMMAND)"; then exit 0; fi; \
+	case "$$shell" in \
+	*/zsh|zsh) file="$$HOME/.zprofile" ;; \
+	*sh) file="$$HOME/.profile"; \
+	  case "$$shell" in *bash) for one in .bash_login .bash_profile; do test ! -e "$$HOME/$$one" || file="$$HOME/$$one"; done ;; esac ;; \
+	esac; \
+	case "$$shell" in *fish|*csh) file="" ;; esac; \
+	if test -z "$$file" || test "$(PROFILE)" != yes || test "$(PREFIX)" != "$$HOME/.local"; then \
+	  echo "Add $(PREFIX)/bin to PATH to call harness by its name"; exit 0; fi; \
+	grep -qF '$(MARK)' "$$file" 2>/dev/null && { echo "$$file adds $(PREFIX)/bin to PATH, and something after it takes it away: harness is $(COMMAND)"; exit 0; }; \
+	test -z "$$(tail -c 1 "$$file" 2>/dev/null)" || echo >>"$$file"; \
+	echo 'export PATH="$$HOME/.local/bin:$$PATH"  $(MARK)' >>"$$file"; \
+	echo "Added ~/.local/bin to PATH in $$file: a new login shell finds harness"
 
 uninstall:
-	@rm -f $(PREFIX)/bin/harness
-	@rm -rf $(PREFIX)/share/harness-tui
-	@echo "Removed $(PREFIX)/bin/harness and its environment; sessions and configuration are kept"
+	@if $(IS_OURS); then rm -f "$(COMMAND)"; elif test -e "$(COMMAND)"; then echo "$(COMMAND) is not from make install: it is kept"; fi
+	@rm -rf "$(OWN)"
+	@for file in .profile .bash_login .bash_profile .zprofile; do \
+	  grep -qF '$(MARK)' "$$HOME/$$file" 2>/dev/null || continue; \
+	  rest=$$(grep -vF '$(MARK)' "$$HOME/$$file"); \
+	  if test -n "$$rest"; then printf '%s\n' "$$rest" >"$$HOME/$$file"; else rm -f "$$HOME/$$file"; fi; \
+	done
+	@echo "Removed Harness from $(PREFIX); sessions and configuration are kept"
 
-dist: dist/.built
-
-dist/.built: $(STAMP) $(shell git ls-files harness_tui commands skills protocol demo pyproject.toml README.md 2>/dev/null)
+dist: $(STAMP)
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation --wheel --outdir dist . >/dev/null
-	@touch dist/.built
 	@ls dist/*.whl
 
-check-drift-wheel: dist/.built
+check-drift-wheel: dist
 	$(BIN)/python tests/gates/wheel_check.py dist
 
 gen-protocol-artifacts: $(STAMP)
