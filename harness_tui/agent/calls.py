@@ -97,6 +97,7 @@ class CallRunner:
         mode: Callable[[], str],
         tools: Mapping[str, Tool],
         late_tool: LateTool,
+        commit: Callable[[], Awaitable[None]],
         grants: tuple[Rule, ...] = (),
         origin: Origin = "model",
     ) -> None:
@@ -109,6 +110,7 @@ class CallRunner:
         self._mode = mode
         self._tools = tools
         self._late_tool = late_tool
+        self._commit = commit
         self._grants = grants
         self._origin: Origin = origin
         self._repeats: tuple[str, int] = ("", 0)
@@ -130,6 +132,8 @@ class CallRunner:
                 group = self._group(calls, index)
                 finishes += await self._run_group(group)
                 index += len(group)
+                if index < len(calls):
+                    await self._commit()  # what is done must not be called interrupted after a crash
                 if any(finish.refused for finish in finishes):
                     break
         except BaseException as error:  # a cancel, or a fault of ours: no call is left without its result

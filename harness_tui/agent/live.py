@@ -428,6 +428,7 @@ class LiveSession:
             mode=lambda: self.mode,
             tools=tools,
             late_tool=late,
+            commit=self._recorder.commit,
             grants=grants,
             origin=origin,
         )
