@@ -28,8 +28,8 @@ setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt $(if $(STALE),again)
 	@command -v git >/dev/null 2>&1 || { echo "Harness needs git: install the package git"; exit 1; }
-	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "Harness needs Python 3.11 or newer, and there is no $(PYTHON): install it, or run make again with PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Harness needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1 | tail -n 1): install a newer one, or run make again with PYTHON=python3.12"; exit 1; }
+	@said=$$($(PYTHON) -c pass 2>&1) || { echo "Harness needs Python 3.11 or newer, and $(PYTHON) does not start: install it, or run make again with PYTHON=python3.12"; echo "$$said" | head -n 1; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Harness needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1): install a newer one, or run make again with PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Harness needs the venv module of $(PYTHON): install the package python3-venv"; exit 1; }
 	@test -z "$(STALE)" || rm -rf $(VENV)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = ("sh", "bash", "env", "grep", "tail", "rm", "test", "printf", "readlink", "make", "git", "cat", "ls")
+TOOLS = ("sh", "bash", "env", "grep", "head", "tail", "rm", "test", "printf", "readlink", "make", "git", "cat", "ls")
 
 
 @pytest.fixture
@@ -67,11 +67,11 @@ def test_without_git_it_says_so(checkout: Path, tools: Path) -> None:
 def test_without_python_it_says_so(checkout: Path, tools: Path) -> None:
     done = make(checkout, "test", path=tools)
     assert done.returncode == 2
-    assert "Harness needs Python 3.11 or newer, and there is no python3" in done.stdout
+    assert "Harness needs Python 3.11 or newer, and python3 does not start" in done.stdout
 
 
 def test_an_old_python_is_named_with_its_version(checkout: Path, tools: Path) -> None:
-    script(tools / "python3", 'test "$1" != --version || { echo "Python 3.9.2"; exit; }\nexit 1')
+    script(tools / "python3", 'test "$1" != --version || { echo "Python 3.9.2"; exit; }\ntest "$2" = pass')
     done = make(checkout, "test", path=tools)
     assert done.returncode == 2
     assert "Harness needs Python 3.11 or newer, and python3 is Python 3.9.2" in done.stdout
