@@ -158,7 +158,7 @@ def _hint(kind: ModelErrorKind, caller: Caller) -> str | None:
             key = caller.key_source or "this key"
             return f"the account behind {key} may not use {caller.model}, or has no credit left"
         case "context":
-            return "shorten the conversation with /compact, or start a new one with /new"
+            return "start a new conversation with /new, or take a model with a larger context with /model"
         case "rate_limit" | "overloaded":
             return "wait, or take another model with /model"
         case _:
