@@ -69,11 +69,6 @@ class Asker:
         self._pending: dict[str, asyncio.Future[Answer | None]] = {}
 
     @property
-    def waiting(self) -> tuple[str, ...]:
-        """The requests that wait, oldest first."""
-        return tuple(self._pending)
-
-    @property
     def can_ask(self) -> bool:
         """Whether a request could be answered by anything but a refusal."""
         return self._policy == "person" or self._script is not None

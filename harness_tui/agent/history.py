@@ -49,13 +49,6 @@ class History:
             case _:
                 pass
 
-    def last_answer(self) -> str:
-        """Return the text of the last assistant message, empty when there is none."""
-        for message in reversed(self._messages):
-            if isinstance(message, AssistantMessage):
-                return message.text
-        return ""
-
     def _add(self, message: Message) -> None:
         match message:
             case ToolMessage(call=call):

@@ -10,24 +10,24 @@ from typing import Any
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.by_hand import end_of, parse_call, shell_message
 from harness_tui.agent.calls import CallRunner, Finish, LateTool
+from harness_tui.agent.choice import Choice
 from harness_tui.agent.compose import Composed, Composer
 from harness_tui.agent.history import History
 from harness_tui.agent.outfit import Outfit
 from harness_tui.agent.parts import AgentParts, AskPolicy
 from harness_tui.agent.queue import MessageQueue
 from harness_tui.agent.run import Run, RunEnd
+from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.core.bus import EventStream
 from harness_tui.core.codec import CodecError
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.events import (
-    Envelope,
     Event,
     MessageAdded,
     Notice,
     RunError,
     RunFinished,
     RunStarted,
-    SessionChanged,
     SessionStarted,
 )
 from harness_tui.core.ids import new_id
@@ -46,34 +46,16 @@ from harness_tui.core.intents import (
 )
 from harness_tui.core.messages import ToolCall, UserMessage
 from harness_tui.core.seams import AnswerScript, Model, Origin, Tool
-from harness_tui.core.text import cut_end
 from harness_tui.core.values import AgentDefinition, Rule
 from harness_tui.sessions.recorder import Recorder
 
 log = logging.getLogger(__name__)
 
-MODES = ("ask", "accept-edits", "plan")
-_TITLE_CHARS = 60
-
-
-class Unrecorded:
-    """Takes a recorder's place in a session that leaves no record."""
-
-    def listener(self, envelope: Envelope) -> None:
-        """Let ``envelope`` go."""
-
-    async def commit(self) -> None:
-        """Return at once: there is nothing to wait for."""
-
-    async def close(self) -> None:
-        """Return at once."""
-
 
 class LiveSession:
     """One session that is open in this process.
 
-    Subscribe to :attr:`stream` before :meth:`start`, so that nothing is missed; then :meth:`send` intents. ``model`` is
-    what a person chose; it goes before the model of the session's agent, and that before ``default_model``.
+    Subscribe to :attr:`stream` before :meth:`start`, so that nothing is missed; then :meth:`send` intents.
     """
 
     def __init__(
@@ -83,11 +65,7 @@ class LiveSession:
         *,
         recorder: Recorder | Unrecorded,
         policy: AskPolicy,
-        agent: str | None = None,
-        model: str | None = None,
-        default_model: str | None = None,
-        mode: str | None = None,
-        title: str | None = None,
+        choice: Choice,
         history: History | None = None,
         last_seq: int = 0,
         single_run: bool = False,
@@ -106,18 +84,15 @@ class LiveSession:
         self._activity: asyncio.Task[RunEnd] | None = None
         self._run: str | None = None
         self._moves_on = True
-        self.agent = agent or parts.settings.agent
-        self._chosen_model, self._default_model = model, default_model
-        self.mode = mode or self._start_mode()
-        self.title = title
+        self.choice = choice
 
     # --- life --------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Announce the session; a resumed one goes on with the numbers of its record."""
         if not self._resumed:
-            self.publish(SessionStarted(root=str(self._parts.project.root), title=self.title))
-        self.publish(SessionChanged(agent=self.agent, model=self.model, mode=self.mode))
+            self.publish(SessionStarted(root=str(self._parts.project.root), title=self.choice.title))
+        self.publish(self.choice.all())
         await self._recorder.commit()
 
     async def flush(self) -> None:
@@ -141,24 +116,9 @@ class LiveSession:
         return self._run is not None
 
     @property
-    def model(self) -> str | None:
-        """The name of the model that the session's runs use unless a message or a command names another."""
-        agent = self._agent(self.agent)
-        return self._chosen_model or (agent.model if agent else None) or self._default_model
-
-    @property
     def going_on(self) -> bool:
         """Whether a run goes on, or a message waits that starts the next one by itself."""
         return self.busy or (self._moves_on and not self._queue.empty)
-
-    @property
-    def waiting(self) -> tuple[str, ...]:
-        """The requests that wait for an answer."""
-        return self._asker.waiting
-
-    def last_answer(self) -> str:
-        """Return the text of the last answer."""
-        return self._history.last_answer()
 
     def end_of_input(self) -> None:
         """Nobody will answer any more: requests are refused from now on."""
@@ -185,6 +145,7 @@ class LiveSession:
     def use_parts(self, parts: AgentParts) -> None:
         """Go on with other parts from the next run on, after trust or configuration changed."""
         self._parts = parts
+        self.choice.use_parts(parts)
         self._asker.use_gate(parts.gate)
 
     # --- events ------------------------------------------------------------------------------------
@@ -254,27 +215,10 @@ class LiveSession:
         self._begin(self._message(submit))
 
     def _set(self, change: SetSession) -> None:
-        problem: str | None = None
-        if change.agent is not None and change.agent not in self._parts.settings.agents:
-            problem = f"there is no agent {change.agent!r}; agents: {', '.join(sorted(self._parts.settings.agents))}"
-        elif change.mode is not None and change.mode not in MODES:
-            problem = f"there is no mode {change.mode!r}; modes: {', '.join(MODES)}"
-        elif change.model is not None and not self._parts.models.known(change.model):
-            problem = f"there is no model {change.model!r}"
-        if problem is not None:
-            self._notice(problem)
-            return
-        self.agent = change.agent or self.agent
-        self._chosen_model = change.model or self._chosen_model
-        self.mode = change.mode or (self._start_mode() if change.agent else self.mode)
-        self.title = change.title or self.title
-        mode = self.mode if change.mode or change.agent else None
-        model = self.model if change.model or change.agent else None
-        self.publish(SessionChanged(title=change.title, agent=change.agent, model=model, mode=mode))
-
-    def _start_mode(self) -> str:
-        agent = self._parts.settings.agents.get(self.agent)
-        return (agent.start_mode if agent else None) or self._parts.settings.mode
+        try:
+            self.publish(self.choice.change(change))
+        except UsageError as error:
+            self._notice(error.what)
 
     # --- what goes on --------------------------------------------------------------------------------
 
@@ -338,16 +282,16 @@ class LiveSession:
     @property
     def _script(self) -> AnswerScript | None:
         try:
-            model = self._parts.models.resolve(self.model)
+            model = self._parts.models.resolve(self.choice.model)
         except HarnessError:
             return None
         return model if isinstance(model, AnswerScript) else None
 
     async def _message(self, submit: Submit) -> RunEnd:
         run = self._run or ""
-        agent = self._agent(submit.agent or self.agent)
+        agent = self.choice.definition(submit.agent or self.choice.agent)
         if agent is None:
-            return self._refuse("unknown-agent", f"there is no agent {submit.agent or self.agent!r}")
+            return self._refuse("unknown-agent", f"there is no agent {submit.agent or self.choice.agent!r}")
         composer = Composer(
             self._parts,
             lambda event: self._publish_in(event, run),
@@ -355,7 +299,7 @@ class LiveSession:
             session=self.id,
             run=run,
             agent=agent,
-            mode=self.mode,
+            mode=self.choice.mode,
         )
         try:
             hand = parse_call(submit.text)
@@ -367,22 +311,22 @@ class LiveSession:
         composed = await composer.compose(submit)
         if composed.error is not None:
             return self._refuse(composed.error.kind, composed.error.message)
-        agent = self._agent(composed.agent) or agent
+        agent = self.choice.definition(composed.agent) or agent
         try:
-            others = agent.model if agent.name != self.agent else None
-            model = await self._resolve_model(submit.model or composed.model or others or self.model)
+            others = agent.model if agent.name != self.choice.agent else None
+            name = submit.model or composed.model or others or self.choice.model
+            model = await asyncio.to_thread(self._parts.models.resolve, name)
         except UsageError as error:
             return self._refuse("unknown-model", error.what, error.mend)
         return await self._run_message(run, composed, agent, model)
 
-    async def _resolve_model(self, name: str | None) -> Model:
-        return await asyncio.to_thread(self._parts.models.resolve, name)
-
     async def _run_message(self, run: str, composed: Composed, agent: AgentDefinition, model: Model) -> RunEnd:
         self._asker.use_script(model if isinstance(model, AnswerScript) else None)
-        self._publish_in(RunStarted(agent.name, model.name, self.mode, composed.message, composed.command), run)
+        self._publish_in(RunStarted(agent.name, model.name, self.choice.mode, composed.message, composed.command), run)
         self._publish_in(MessageAdded(composed.message, "prompt"), run)
-        self._set_title(composed)
+        named = self.choice.name_after(composed.message.text, composed.command.name if composed.command else None)
+        if named is not None:
+            self.publish(named)
         outfit = self._outfit(agent)
         calls = self._runner(agent, run, tools={}, late=outfit.late_tool, grants=composed.grants)
         work = Run(
@@ -425,7 +369,7 @@ class LiveSession:
             session=self.id,
             run=run,
             agent=agent,
-            mode=lambda: self.mode,
+            mode=lambda: self.choice.mode,
             tools=tools,
             late_tool=late,
             commit=self._recorder.commit,
@@ -434,17 +378,7 @@ class LiveSession:
         )
 
     def _outfit(self, agent: AgentDefinition) -> Outfit:
-        return Outfit(self._parts, self.id, agent, lambda: self.mode)
-
-    def _agent(self, name: str | None) -> AgentDefinition | None:
-        return self._parts.settings.agents.get(name) if name else None
-
-    def _set_title(self, composed: Composed) -> None:
-        if self.title:
-            return
-        first = composed.message.text.strip().splitlines()[0] if composed.message.text.strip() else ""
-        self.title = cut_end(f"/{composed.command.name}" if composed.command else first, _TITLE_CHARS)
-        self.publish(SessionChanged(title=self.title))
+        return Outfit(self._parts, self.id, agent, lambda: self.choice.mode)
 
     def _refuse(self, kind: str, text: str, hint: str | None = None) -> RunEnd:
         self._publish_in(Notice("error", "session", text, hint), self._run)
@@ -456,7 +390,7 @@ class LiveSession:
         return end_of(await self._execute_by_hand(tool, arguments, origin))
 
     async def _execute_by_hand(self, tool: str, arguments: dict[str, Any], origin: Origin) -> Finish:
-        agent = self._agent(self.agent) or AgentDefinition(self.agent)
+        agent = self.choice.definition(self.choice.agent) or AgentDefinition(self.choice.agent)
         self._asker.use_script(self._script)
         runner = self._runner(agent, self._run, tools=self._parts.tools(), late=self._parts.late_tool, origin=origin)
         (finish,) = await runner.execute([ToolCall(new_id("hand"), tool, arguments)])

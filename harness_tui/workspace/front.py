@@ -200,6 +200,7 @@ class WorkspaceBackend:
         self._options = options
         self._workspace: Workspace | None = None
         self._session: OpenSession | None = None
+        self._look: asyncio.Task[None] | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -263,45 +264,46 @@ class WorkspaceBackend:
 
     async def commands(self) -> Sequence[CommandRow]:
         """Return all commands, in the order of their names."""
-        library = self.workspace.library
-
-        def rows() -> list[CommandRow]:
-            library.refresh()
-            return [
-                CommandRow(
-                    command.name,
-                    command.description,
-                    command.argument_hint,
-                    command.source,
-                    command.trusted,
-                    command.hidden,
-                )
-                for command in library.commands()
-            ]
-
-        return sorted(await asyncio.to_thread(rows), key=lambda row: row.name)
+        await self._look_again()
+        rows = [
+            CommandRow(
+                command.name,
+                command.description,
+                command.argument_hint,
+                command.source,
+                command.trusted,
+                command.hidden,
+            )
+            for command in self.workspace.library.commands()
+        ]
+        return sorted(rows, key=lambda row: row.name)
 
     async def skills(self) -> Sequence[SkillRow]:
         """Return all skills, those that cannot be used as well."""
-        library = self.workspace.library
+        await self._look_again()
+        return [
+            SkillRow(
+                skill.name,
+                skill.slug,
+                skill.description,
+                skill.argument_hint,
+                skill.source,
+                str(skill.path),
+                skill.trusted,
+                skill.hidden_reason,
+            )
+            for skill in self.workspace.library.skills()
+        ]
 
-        def rows() -> list[SkillRow]:
-            library.refresh()
-            return [
-                SkillRow(
-                    skill.name,
-                    skill.slug,
-                    skill.description,
-                    skill.argument_hint,
-                    skill.source,
-                    str(skill.path),
-                    skill.trusted,
-                    skill.hidden_reason,
-                )
-                for skill in library.skills()
-            ]
+    async def _look_again(self) -> None:
+        """Bring the library up to date. Who asks before a look has begun shares it: both kinds are read in one."""
+        if self._look is None:
+            self._look = asyncio.create_task(self._refresh(), name="library-look")
+        await asyncio.shield(self._look)
 
-        return await asyncio.to_thread(rows)
+    async def _refresh(self) -> None:
+        self._look = None
+        await asyncio.to_thread(self.workspace.library.refresh)
 
     async def skill_text(self, path: str) -> str:
         """Return a skill's file for the preview."""

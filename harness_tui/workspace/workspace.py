@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness_tui.agent.choice import Choice
 from harness_tui.agent.history import History
-from harness_tui.agent.live import LiveSession, Unrecorded
+from harness_tui.agent.live import LiveSession
 from harness_tui.agent.parts import AgentParts, AskPolicy
+from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.config.bundled import bundled
 from harness_tui.config.loader import Flags, Loaded, load
@@ -292,16 +294,21 @@ class Workspace:
     def _live(
         self, session: str, title: str | None, history: History | None, last_seq: int, *, recorded: bool = True
     ) -> LiveSession:
+        flags = self.options.flags
+        choice = Choice(
+            self._parts,
+            agent=flags.agent,
+            model=flags.model,
+            default_model=self._model or self.loaded.settings.model,
+            mode=flags.mode,
+            title=title,
+        )
         live = LiveSession(
             self._parts,
             session,
             recorder=Recorder(self.store, session) if recorded else Unrecorded(),
             policy=self.options.policy,
-            agent=self.options.flags.agent,
-            model=self.options.flags.model,
-            default_model=self._model or self.loaded.settings.model,
-            mode=self.options.flags.mode,
-            title=title,
+            choice=choice,
             history=history,
             last_seq=last_seq,
             single_run=self.options.single_run,
