@@ -157,12 +157,8 @@ class LiveSession:
     def _publish_in(self, event: Event, run: str | None) -> None:
         self.stream.publish(event, run=run)
 
-    def _notice(self, text: str, *, hint: str | None = None, level: str = "warning") -> None:
-        match level:
-            case "error":
-                self._publish_in(Notice("error", "session", text, hint), self._run)
-            case _:
-                self._publish_in(Notice("warning", "session", text, hint), self._run)
+    def _notice(self, text: str, *, hint: str | None = None) -> None:
+        self._publish_in(Notice("warning", "session", text, hint), self._run)
 
     # --- intents -----------------------------------------------------------------------------------
 
