@@ -40,8 +40,9 @@ $(STAMP): pyproject.toml constraints.txt $(if $(STALE),again)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt --no-build-isolation -e '.[demo]' --group dev
 	@touch $(STAMP)
 
+# A shell that leaves ~ as it is, and a folder named like a verb, are both meant well.
 run: $(STAMP)
-	@$(BIN)/harness "$(DIR)"
+	@dir="$(DIR)"; case "$$dir" in "~"|"~/"*) dir="$$HOME$${dir#?}" ;; /*) ;; *) dir="./$$dir" ;; esac; $(BIN)/harness "$$dir"
 
 demo: $(STAMP)
 	@$(BIN)/harness demo --headless

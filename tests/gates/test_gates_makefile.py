@@ -105,6 +105,22 @@ def test_an_environment_that_fits_is_used(checkout: Path) -> None:
     assert "Nothing to be done" in plan(checkout, f"PYTHON={sys.executable}")
 
 
+@pytest.mark.parametrize(
+    ("words", "opened"),
+    [
+        ((), "./."),
+        (("DIR=demo",), "./demo"),
+        (("DIR=/srv/two words",), "/srv/two words"),
+        (("DIR=~/src",), "/srv/me/src"),
+        (("DIR=~",), "/srv/me"),
+    ],
+)
+def test_the_folder_that_is_named_is_opened(checkout: Path, words: tuple[str, ...], opened: str) -> None:
+    ready(checkout)
+    script(checkout / ".venv" / "bin" / "harness", 'echo "opened $1"')
+    assert f"opened {opened}\n" in make(checkout, "run", *words, home=Path("/srv/me")).stdout
+
+
 def test_a_moved_checkout_gets_a_new_environment(checkout: Path) -> None:
     ready(checkout)
     moved = checkout.rename(checkout.with_name("moved"))
