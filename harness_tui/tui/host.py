@@ -195,20 +195,26 @@ def _replayed(panels: PanelState, history: list[ev.Envelope], since: str) -> Pre
 
 
 def _candidates(commands: Sequence[CommandRow], skills: Sequence[SkillRow]) -> list[Candidate]:
-    found = [
+    """Return what is offered, the nearest first: the project's commands, the person's, then ours, then skills.
+
+    The names of own commands are reserved, so that the order decides only which is seen first.
+    """
+    own = [
         Candidate(own.name, own.description, own.hint, "harness", bool(own.hint), own.missing)
-        for own in sorted(OWN_COMMANDS, key=lambda own: (bool(own.missing), own.name))
+        for own in sorted(OWN_COMMANDS, key=lambda own: own.name)
     ]
-    found += [
-        _candidate(row.name, row.description, row.argument_hint, row.source, row.trusted)
-        for row in commands
-        if not row.hidden
+    reserved = {name for command in OWN_COMMANDS for name in (command.name, *command.aliases)}
+    files = [row for row in commands if not row.hidden and row.name not in reserved]
+    files.sort(key=lambda row: (row.source == "bundled", not row.trusted, row.source != "project"))
+    return [
+        *(_candidate(row.name, row.description, row.argument_hint, row.source, row.trusted) for row in files),
+        *(candidate for candidate in own if not candidate.reason),
+        *(
+            _candidate(row.slash, row.description, row.argument_hint, f"skill · {row.source}", row.trusted)
+            for row in skills
+        ),
+        *(candidate for candidate in own if candidate.reason),
     ]
-    found += [
-        _candidate(row.slash, row.description, row.argument_hint, f"skill · {row.source}", row.trusted)
-        for row in skills
-    ]
-    return found
 
 
 def _candidate(name: str, about: str, hint: str | None, source: str, trusted: bool) -> Candidate:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 BACKEND: Final = "harness_tui.workspace.front:create_backend"
 """Where the backend comes from: ``module:factory``, imported after the first frame."""
 
+THREAD_SLICE_S: Final = 0.001
+"""How long a thread that scans, parses or imports keeps a key waiting, several times a key; 5 ms by default."""
+
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
@@ -42,14 +45,20 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
     if problem := terminal_problem():
         print(problem, file=sys.stderr)  # noqa: T201
         return 2
-    os.environ.setdefault("TEXTUAL_FPS", "120")  # read when textual is imported: a key waits 8 ms at most
-    for name in ("COLUMNS", "LINES"):
-        os.environ.pop(name, None)  # inherited from a launcher they would pin the size for ever
+    prepare_process()
     from harness_tui.tui.app import HarnessApp
 
     code = asyncio.run(_run(HarnessApp(start, options or Options(), backend)))
     _let_go_of_a_dead_terminal()
     return code
+
+
+def prepare_process() -> None:
+    """Set what must be set before Textual is imported, and how soon a thread lets the loop go on."""
+    os.environ.setdefault("TEXTUAL_FPS", "120")  # read when textual is imported: a key waits 8 ms at most
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)  # inherited from a launcher they would pin the size for ever
+    sys.setswitchinterval(THREAD_SLICE_S)
 
 
 def terminal_problem() -> str | None:

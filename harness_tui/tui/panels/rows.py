@@ -142,9 +142,9 @@ def _server_lines(server: ServerChanged, width: int) -> list[Line]:
     sign, style = _STATES.get(server.state, ("○", "muted"))
     facts: list[str] = [server.state.replace("_", " ")]
     if server.detail.tools is not None:
-        facts.append(f"{server.detail.tools} tools")
+        facts.append(f"{server.detail.tools} tool{'s' if server.detail.tools != 1 else ''}")
     if server.detail.restarts:
-        facts.append(f"{server.detail.restarts} restarts")
+        facts.append(f"{server.detail.restarts} restart{'s' if server.detail.restarts != 1 else ''}")
     name = clean_for_display(server.name, one_line=True)
     spans: list[Span] = [(name, "bold"), (f"  {', '.join(facts)}", "muted")]
     lines = wrap(spans, width, first=((f"{sign} ", style),))

@@ -237,4 +237,4 @@ class SidePanel(Vertical):
 
     def _filter_by(self, text: str) -> None:
         self._filter = text
-        self.update_rows()
+        self.update_rows(mark_first=True)  # the best match, as in every list that is searched by typing

@@ -50,6 +50,7 @@ class CompletionPopup(RowList, can_focus=False):
             return
         self._candidates = candidates
         self.display = True
+        self.border_subtitle = f"{len(candidates)} in all, ↑↓" if len(candidates) > rows else ""
         height = rows + self.gutter.height
         self.styles.height = height
         self.styles.offset = (0, -height)
