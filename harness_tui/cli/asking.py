@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -12,11 +13,15 @@ from typing import Any
 from harness_tui.agent.live import LiveSession
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.cli.common import warn
+from harness_tui.cli.streams import write_notice
 from harness_tui.core.bus import Subscription
 from harness_tui.core.codec import encode
 from harness_tui.core.events import PermissionRequested, QuestionAsked
 from harness_tui.core.intents import Answer
 from harness_tui.core.text import clean_for_display
+
+_LINE_BYTES = 65_536
+"""More than a terminal gives as one line."""
 
 
 def policy_of(ask: str | None, *, at_terminal: bool | None = None) -> AskPolicy:
@@ -81,19 +86,24 @@ async def _permission(request: PermissionRequested) -> Answer:
     warn(f"permission needed: {request.permission} {', '.join(request.patterns)}")
     preview = encode(request.preview)
     shown = preview.get("text") or preview.get("command") or preview.get("url") or preview.get("arguments")
-    sys.stderr.write(clean_for_display(shown if isinstance(shown, str) else json.dumps(shown)).rstrip() + "\n")
+    write_notice(clean_for_display(shown if isinstance(shown, str) else json.dumps(shown)).rstrip() + "\n")
     choices = ["allow once", *(_offer(request, index) for index in range(len(request.offers))), "no"]
     for number, text in enumerate(choices, 1):
-        sys.stderr.write(f"  {number} {clean_for_display(text, one_line=True)}\n")
-    answer = (await _read_line(f"1-{len(choices)}, or what to do instead: ")).strip()
-    if not answer.isdigit():
-        return Answer(request.request, "deny", note=answer or None)
-    chosen = int(answer)
-    if chosen == 1:
-        return Answer(request.request, "allow")
-    if 2 <= chosen <= len(request.offers) + 1:
-        return Answer(request.request, "allow", scope=request.offers[chosen - 2].scope)
-    return Answer(request.request, "deny")
+        write_notice(f"  {number} {clean_for_display(text, one_line=True)}\n")
+    while True:
+        answer = (await _read_line(f"1-{len(choices)}, or what to do instead: ")).strip()
+        if not answer.isdecimal():
+            return Answer(request.request, "deny", note=answer or None)
+        match int(answer):
+            case 1:
+                return Answer(request.request, "allow")
+            case chosen if chosen == len(choices):
+                return Answer(request.request, "deny")
+            case chosen if 1 < chosen < len(choices):
+                # By its place: several offers may have the same scope.
+                return Answer(request.request, "allow", scope=request.offers[chosen - 2].scope, offer=chosen - 2)
+            case _:
+                write_notice(f"there is no {answer}\n")
 
 
 def _offer(request: PermissionRequested, index: int) -> str:
@@ -109,17 +119,33 @@ async def _question(asked: QuestionAsked) -> Answer:
         return Answer(asked.request, "decline")
     content: dict[str, Any] = {}
     for question in asked.questions:
-        sys.stderr.write(clean_for_display(question.text) + "\n")
+        write_notice(clean_for_display(question.text) + "\n")
         for number, option in enumerate(question.options, 1):
-            sys.stderr.write(f"  {number} {clean_for_display(option.label, one_line=True)}\n")
+            write_notice(f"  {number} {clean_for_display(option.label, one_line=True)}\n")
         answer = (await _read_line("> ")).strip()
-        if answer.isdigit() and 1 <= int(answer) <= len(question.options):
+        if answer.isdecimal() and 1 <= int(answer) <= len(question.options):
             answer = question.options[int(answer) - 1].label
         content[question.id] = [answer] if question.multiple else answer
     return Answer(asked.request, "accept", content=content)
 
 
 async def _read_line(prompt: str) -> str:
-    sys.stderr.write(prompt)
-    sys.stderr.flush()
-    return await asyncio.to_thread(sys.stdin.readline)
+    """Read one line of the terminal; empty at its end. No thread waits for it, which nothing could stop."""
+    write_notice(prompt)
+    loop = asyncio.get_running_loop()
+    descriptor = sys.stdin.fileno()
+    line: asyncio.Future[bytes] = loop.create_future()
+
+    def ready() -> None:
+        if line.done():
+            return
+        try:
+            line.set_result(os.read(descriptor, _LINE_BYTES))
+        except OSError:  # the terminal is gone
+            line.set_result(b"")
+
+    loop.add_reader(descriptor, ready)
+    try:
+        return (await line).decode("utf-8", "replace")
+    finally:
+        loop.remove_reader(descriptor)
