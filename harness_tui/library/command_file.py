@@ -134,13 +134,13 @@ class CommandCache:
         self._read: dict[str, tuple[Stamp, Command]] = {}
         self._good: dict[str, Command] = {}
 
-    def get(self, path: Path, name: str, scope: Scope, stamp: Stamp, *, trusted: bool) -> Command:
+    def get(self, path: str, name: str, scope: Scope, stamp: Stamp, *, trusted: bool) -> Command:
         """Return the command of a file. Raises ``HarnessError`` when it cannot be read and never could."""
-        key = str(path)
+        key = path
         cached = self._read.get(key)
         if cached is not None and cached[0] == stamp and (cached[1].trusted, cached[1].scope) == (trusted, scope):
             return cached[1]
-        command = read_command(path, name, scope, trusted=trusted)
+        command = read_command(Path(path), name, scope, trusted=trusted)
         good = self._good.get(key)
         if command.error is None:
             self._good[key] = command

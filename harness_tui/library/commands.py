@@ -104,30 +104,39 @@ class CommandRegistry:
 
     def __init__(self) -> None:
         self._cache = CommandCache()
+        self._looked: tuple[tuple[Root, list[Found], list[Diagnostic]], ...] | None = None
+        self._index = CommandIndex()
 
     def refresh(self, roots: Sequence[Root]) -> CommandIndex:
         """Return the index of ``roots``, which come in rising order. Blocking: belongs into a thread."""
+        walks = [(root, Walk(root.path)) for root in roots]
+        looked = tuple((root, walk.commands(), walk.problems) for root, walk in walks)
+        if looked == self._looked:
+            return self._index
         problems: list[Diagnostic] = []
         commands: list[Command] = []
-        for root in roots:
-            walk = Walk(root.path)
-            found = walk.commands()
-            problems += walk.problems
+        unread: list[Diagnostic] = []
+        for root, found, faults in looked:
+            problems += faults
             if root.singular is not None and found:
                 message = f"read as well, but the usual spelling is {root.singular}"
                 problems.append(Diagnostic(str(root.path), 1, "folder-name", message, "info"))
-            commands += self._load(root, found, problems)
+            commands += self._load(root, found, problems, unread)
         self._cache.keep_only({str(command.path) for command in commands})
-        return build_index(commands, problems)
+        self._index = build_index(commands, problems + unread)
+        self._looked = None if unread else looked  # what could not be read is tried again
+        return self._index
 
-    def _load(self, root: Root, found: Iterable[Found], problems: list[Diagnostic]) -> list[Command]:
+    def _load(
+        self, root: Root, found: Iterable[Found], problems: list[Diagnostic], unread: list[Diagnostic]
+    ) -> list[Command]:
         commands: list[Command] = []
         for file in found:
             try:
                 name = command_name(file.parts)
                 command = self._cache.get(file.path, name, root.scope, file.stamp, trusted=root.trusted)
             except HarnessError as problem:
-                problems.append(Diagnostic(str(file.path), 1, problem.code, str(problem.what), "error"))
+                unread.append(Diagnostic(file.path, 1, problem.code, str(problem.what), "error"))
                 continue
             problems += command.diagnostics
             commands.append(command)

@@ -20,19 +20,27 @@ SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells whether a file changed. ``real`` names the file itself, whatever links lead to it."""
+    """What tells whether a file changed. ``real`` names the file itself, whatever links lead to it.
+
+    The time of the last change of its status counts too: a file that could not be read may be readable now, and a copy
+    may keep the old time and size.
+    """
 
     real: str
     mtime_ns: int
+    ctime_ns: int
     size: int
     inode: int
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file in a root; ``parts`` are its folders and name below the root."""
+    """A file in a root; ``parts`` are its folders and name below the root.
 
-    path: Path
+    Paths are text here: every use of a command looks at every file, and most of that was making paths of names.
+    """
+
+    path: str
     parts: tuple[str, ...]
     stamp: Stamp
 
@@ -45,7 +53,7 @@ def stamp_of(path: str, real: str) -> Stamp:
     status = os.stat(path)  # noqa: PTH116 - one call for all of it
     if not stat.S_ISREG(status.st_mode):
         raise OSError(0, "not a regular file", path)
-    return Stamp(real, status.st_mtime_ns, status.st_size, status.st_ino)
+    return Stamp(real, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 class Walk:
@@ -62,16 +70,16 @@ class Walk:
 
     def commands(self) -> list[Found]:
         """Return the command files, sorted by path: ``*.md`` but README, hidden ones and those with a leading ``_``."""
-        return sorted(self._commands(self._root, (), 0), key=lambda found: found.parts)
+        return sorted(self._commands(str(self._root), (), 0), key=lambda found: found.parts)
 
     def skills(self) -> list[Found]:
         """Return the skill files, sorted by path. A folder that holds one is not looked into any further."""
-        return sorted(self._skills(self._root, (), 0), key=lambda found: found.parts)
+        return sorted(self._skills(str(self._root), (), 0), key=lambda found: found.parts)
 
-    def _problem(self, path: Path | str, code: str, message: str) -> None:
-        self.problems.append(Diagnostic(str(path), 1, code, message))
+    def _problem(self, path: str, code: str, message: str) -> None:
+        self.problems.append(Diagnostic(path, 1, code, message))
 
-    def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         """Return the entries of ``folder``, links last, so that a file goes by its own name.
 
         There are none in a folder that was seen already, which ends loops of links.
@@ -80,7 +88,7 @@ class Walk:
         if real in self._folders:
             return []
         self._folders.add(real)
-        self._reals[str(folder)] = real
+        self._reals[folder] = real
         try:
             with os.scandir(folder) as entries:
                 return sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
@@ -88,9 +96,9 @@ class Walk:
             self._problem(folder, "unreadable", f"the folder cannot be read: {error.strerror}")
             return []
 
-    def _real(self, entry: os.DirEntry[str], parent: Path) -> str:
+    def _real(self, entry: os.DirEntry[str], parent: str) -> str:
         # One look-up per folder, not one per file: resolving asks the system about every component.
-        return os.path.realpath(entry.path) if entry.is_symlink() else f"{self._reals[str(parent)]}/{entry.name}"
+        return os.path.realpath(entry.path) if entry.is_symlink() else f"{self._reals[parent]}/{entry.name}"
 
     def _stamp(self, path: str, real: str) -> Stamp | None:
         """Return the stamp of a file that was not seen yet."""
@@ -106,7 +114,7 @@ class Walk:
 
     # --- commands ------------------------------------------------------------------------------
 
-    def _commands(self, folder: Path, parts: tuple[str, ...], depth: int) -> Iterator[Found]:
+    def _commands(self, folder: str, parts: tuple[str, ...], depth: int) -> Iterator[Found]:
         for entry in self._entries(folder):
             if self._full or entry.name.startswith((".", "_")):
                 continue
@@ -117,11 +125,11 @@ class Walk:
                 elif depth == COMMAND_DEPTH:
                     self._problem(entry.path, "depth", f"folders deeper than {COMMAND_DEPTH} levels are not read")
                 else:
-                    yield from self._commands(Path(entry.path), (*parts, entry.name), depth + 1)
+                    yield from self._commands(entry.path, (*parts, entry.name), depth + 1)
             elif is_markdown and entry.name.lower() != "readme.md":
                 yield from self._command(entry, folder, parts)
 
-    def _command(self, entry: os.DirEntry[str], folder: Path, parts: tuple[str, ...]) -> Iterator[Found]:
+    def _command(self, entry: os.DirEntry[str], folder: str, parts: tuple[str, ...]) -> Iterator[Found]:
         if self._count == COMMAND_FILES:
             self._full = True
             message = f"only the first {COMMAND_FILES} command files of {self._root} are read"
@@ -130,11 +138,11 @@ class Walk:
         stamp = self._stamp(entry.path, self._real(entry, folder))
         if stamp is not None:
             self._count += 1
-            yield Found(Path(entry.path), (*parts, entry.name), stamp)
+            yield Found(entry.path, (*parts, entry.name), stamp)
 
     # --- skills --------------------------------------------------------------------------------
 
-    def _skills(self, folder: Path, parts: tuple[str, ...], depth: int) -> Iterator[Found]:
+    def _skills(self, folder: str, parts: tuple[str, ...], depth: int) -> Iterator[Found]:
         for entry in self._entries(folder):
             if self._full or entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS or not _is_folder(entry):
                 continue
@@ -144,30 +152,31 @@ class Walk:
                 self._problem(entry.path, "too-many", message)
                 return
             self._count += 1
-            inner = Path(entry.path)
-            skill = skill_file(inner)
+            skill = _skill_entry(entry.path)
             if skill is not None:
                 real = f"{self._real(entry, folder)}/{skill.name}"
-                stamp = self._stamp(str(skill), os.path.realpath(skill) if skill.is_symlink() else real)
+                stamp = self._stamp(skill.path, os.path.realpath(skill.path) if skill.is_symlink() else real)
                 if stamp is not None:
-                    yield Found(skill, (*parts, entry.name, skill.name), stamp)
+                    yield Found(skill.path, (*parts, entry.name, skill.name), stamp)
             elif depth + 1 == SKILL_DEPTH:
-                self._problem(inner, "depth", f"folders deeper than {SKILL_DEPTH} levels are not read")
+                self._problem(entry.path, "depth", f"folders deeper than {SKILL_DEPTH} levels are not read")
             else:
-                yield from self._skills(inner, (*parts, entry.name), depth + 1)
+                yield from self._skills(entry.path, (*parts, entry.name), depth + 1)
 
 
 def skill_file(folder: Path) -> Path | None:
     """Return the skill file of ``folder``: ``SKILL.md``, else one whose name differs from it in case only."""
-    exact = folder / "SKILL.md"
+    entry = _skill_entry(str(folder))
+    return folder / entry.name if entry is not None else None
+
+
+def _skill_entry(folder: str) -> os.DirEntry[str] | None:
     try:
         with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries if entry.name.lower() == "skill.md")
+            found = [entry for entry in entries if entry.name.lower() == "skill.md"]
     except OSError:
         return None
-    if not names:
-        return None
-    return exact if "SKILL.md" in names else folder / names[-1]
+    return max(found, key=lambda entry: (entry.name == "SKILL.md", entry.name), default=None)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from harness_tui.core.patterns import matches
 from harness_tui.core.values import AgentDefinition
 from harness_tui.library.diagnostics import Diagnostic
-from harness_tui.library.discovery import Stamp, Walk, skill_file
+from harness_tui.library.discovery import Found, Stamp, Walk, skill_file
 from harness_tui.library.roots import RANK, Root
 from harness_tui.library.skill_file import Skill, read_skill, slug
 
@@ -51,17 +51,21 @@ class SkillRegistry:
 
     def __init__(self) -> None:
         self._read: dict[str, tuple[Stamp, Skill]] = {}
+        self._looked: tuple[tuple[Root, list[Found], list[Diagnostic]], ...] | None = None
+        self._index = SkillIndex()
 
     def refresh(self, roots: Sequence[Root]) -> SkillIndex:
         """Return the index of ``roots``, which come in rising order. Blocking: belongs into a thread."""
+        walks = [(root, Walk(root.path)) for root in _falling(roots)]
+        looked = tuple((root, walk.skills(), walk.problems) for root, walk in walks)
+        if looked == self._looked:
+            return self._index
         problems: list[Diagnostic] = []
         skills: list[Skill] = []
         kept: dict[str, tuple[Stamp, Skill]] = {}
         seen: set[str] = set()
-        for root in _falling(roots):
-            walk = Walk(root.path)
-            found = walk.skills()
-            problems += walk.problems
+        for root, found, faults in looked:
+            problems += faults
             if root.singular is not None and found:
                 message = f"read as well, but the usual spelling is {root.singular}"
                 problems.append(Diagnostic(str(root.path), 1, "folder-name", message, "info"))
@@ -70,14 +74,15 @@ class SkillRegistry:
                     continue
                 seen.add(file.stamp.real)
                 skill = self._load(file.path, file.stamp, root)
-                kept[str(file.path)] = file.stamp, skill
+                kept[file.path] = file.stamp, skill
                 problems += skill.diagnostics
                 skills.append(skill)
-        self._read = kept
-        return build_index(skills, problems)
+        self._read, self._looked = kept, looked
+        self._index = build_index(skills, problems)
+        return self._index
 
-    def _load(self, path: Path, stamp: Stamp, root: Root) -> Skill:
-        cached = self._read.get(str(path))
+    def _load(self, path: str, stamp: Stamp, root: Root) -> Skill:
+        cached = self._read.get(path)
         if (
             cached is not None
             and cached[0] == stamp
@@ -88,7 +93,7 @@ class SkillRegistry:
             )
         ):
             return cached[1]
-        return read_skill(path, root.scope, trusted=root.trusted)
+        return read_skill(Path(path), root.scope, trusted=root.trusted)
 
 
 def _falling(roots: Sequence[Root]) -> list[Root]:
@@ -133,7 +138,7 @@ def read_skills(path: Path) -> list[Skill]:
     own = skill_file(path)
     if own is not None:
         return [read_skill(own, "user", trusted=True)]
-    return [read_skill(file.path, "user", trusted=True) for file in Walk(path).skills()]
+    return [read_skill(Path(file.path), "user", trusted=True) for file in Walk(path).skills()]
 
 
 def hidden_reason(skill: Skill, agent: AgentDefinition | None = None, denied: Denied | None = None) -> str | None:

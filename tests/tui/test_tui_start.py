@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from harness_tui.tui.run import prepare_process
+
 ROOT = Path(__file__).parents[2]
 
 FIRST_FRAME = """
@@ -177,3 +179,14 @@ def test_without_a_terminal_there_is_a_sentence_and_exit_code_2() -> None:
     )
     assert done.returncode == 2
     assert "no terminal here" in done.stderr
+
+
+def test_a_thread_that_works_lets_a_key_through_within_a_millisecond(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sys.getswitchinterval()
+    monkeypatch.setenv("COLUMNS", "80")
+    try:
+        prepare_process()
+        assert sys.getswitchinterval() == pytest.approx(0.001)
+        assert "COLUMNS" not in os.environ
+    finally:
+        sys.setswitchinterval(before)
