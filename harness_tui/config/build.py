@@ -15,6 +15,8 @@ from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
 from harness_tui.config.rules import spread
 from harness_tui.config.settings import (
+    EgressEntry,
+    EgressSettings,
     LspServerSettings,
     LspSettings,
     McpServerSettings,
@@ -114,6 +116,15 @@ class Builder:
             if (value := self.scalar("lsp", name)) is not None
         }
         return LspSettings(**given, servers=self._entries(("lsp", "servers"), self._lsp_server))
+
+    def egress(self) -> EgressSettings:
+        """Return the network policy; its rules hold no placeholders."""
+
+        def rules(name: str) -> tuple[EgressEntry, ...]:
+            leaf = self.layers.leaves.get(("egress", name))
+            return () if leaf is None else tuple(EgressEntry(**item) for item in leaf.value)
+
+        return EgressSettings(rules("allow"), rules("deny"), self.scalar("egress", "default") or "allow")
 
     def untrusted_lsp_server(self, name: str) -> LspServerSettings:
         """Return a language server as it is written, nothing put in, marked as not trusted."""

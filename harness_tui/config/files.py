@@ -31,7 +31,15 @@ _CACHE_BYTES: Final = 16 * 1024 * 1024
 _TICK_NS: Final = 20_000_000
 """A file that changed less than this before it was read may change again within the same time stamp."""
 
-_CODE: Final = ("schema.py", "validation.py", "risk.py", "servers_file.py", "yaml_source.py", "front_matter.py")
+_CODE: Final = (
+    "schema.py",
+    "egress_rules.py",
+    "validation.py",
+    "risk.py",
+    "servers_file.py",
+    "yaml_source.py",
+    "front_matter.py",
+)
 
 
 @dataclass(frozen=True, slots=True)

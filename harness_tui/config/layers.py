@@ -39,7 +39,7 @@ class Leaf:
 
 @dataclass(slots=True)
 class Layers:
-    """The values of several files. Later files win; lists of rules inside agents are joined."""
+    """The values of several files. Later files win; lists of rules (of agents, of ``egress``) are joined."""
 
     leaves: dict[Keys, Leaf] = field(default_factory=dict[Keys, Leaf])
     places: dict[Keys, str] = field(default_factory=dict[Keys, str])
@@ -70,7 +70,7 @@ class Layers:
     def put(self, keys: Keys, leaf: Leaf) -> None:
         """Set one value; what it replaces is remembered as overridden."""
         old = self.leaves.pop(keys, None)
-        if old is not None and len(keys) == 3 and keys[0] == "agents" and keys[2] == "permission":
+        if old is not None and _joins(keys):
             leaf = Leaf([*old.value, *leaf.value], leaf.source, leaf.path, leaf.of_project, leaf.dialect)
         elif old is not None:
             self.overridden.append(Origin(".".join(keys), old.value, old.source, "overridden"))
@@ -147,9 +147,16 @@ def entries_of(fragment: Fragment) -> list[Keys]:
     return list(dict.fromkeys([*_entries_of(fragment.values), *fragment.errors]))
 
 
+def closing_entries(fragment: Fragment) -> list[Keys]:
+    """Return the keys of what can only narrow where connections go."""
+    egress = fragment.values.get("egress", {})
+    closing = [("egress", "deny")] if "deny" in egress else []
+    return [*closing, ("egress", "default")] if egress.get("default") == "deny" else closing
+
+
 def _entries_of(values: dict[str, Any]) -> Iterator[Keys]:
     for key, value in values.items():
-        if key in ("providers", "mcp", "agents"):
+        if key in ("providers", "mcp", "agents", "egress"):
             yield from ((key, name) for name in value)
         elif key == "lsp":
             for name, item in value.items():
@@ -159,6 +166,13 @@ def _entries_of(values: dict[str, Any]) -> Iterator[Keys]:
                     yield ("lsp", name)
         else:
             yield (key,)
+
+
+def _joins(keys: Keys) -> bool:
+    """Tell whether the lists of several files at ``keys`` are one list."""
+    if len(keys) == 3 and keys[0] == "agents":
+        return keys[2] == "permission"
+    return keys in (("egress", "allow"), ("egress", "deny"))
 
 
 def _at(values: Any, keys: Keys) -> Any:

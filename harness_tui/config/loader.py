@@ -18,7 +18,7 @@ from harness_tui.config.build import Builder, absolute_replay
 from harness_tui.config.bundled_rules import BUNDLED_RULES
 from harness_tui.config.files import FileRecord, Inventory, read_inventory
 from harness_tui.config.fragment import Fragment, Keys
-from harness_tui.config.layers import Layers, Leaf, Origin, entries_of
+from harness_tui.config.layers import Layers, Leaf, Origin, closing_entries, entries_of
 from harness_tui.config.places import Places
 from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
@@ -120,6 +120,7 @@ class _Loading:
             rules=self._rules(),
             mcp=self._mcp(held),
             lsp=self._lsp(held),
+            egress=self._builder.egress(),
             agents=agents,
             instructions=self._builder.instructions(),
             theme=self._builder.scalar("theme"),
@@ -141,8 +142,12 @@ class _Loading:
         if source.layer == "servers":
             self._lay_free_servers(record, fragment)
         elif source.of_project and not self._trust.usable:
-            self._held.lay(source, fragment)
-            self._tell_untrusted(fragment, entries_of(fragment))
+            # What only closes the network counts without trust, as deny rules do.
+            closing = closing_entries(fragment)
+            self._layers.lay(source, fragment, only=closing)
+            others = [keys for keys in entries_of(fragment) if keys not in closing]
+            self._held.lay(source, fragment, only=others)
+            self._tell_untrusted(fragment, others)
         else:
             self._layers.lay(source, fragment)
 
@@ -276,6 +281,7 @@ class _Loading:
             ("lsp.enabled", settings.lsp.enabled),
             ("lsp.diagnostics_on_edit", settings.lsp.diagnostics_on_edit),
             ("lsp.wait_ms", settings.lsp.wait_ms),
+            ("egress.default", settings.egress.default),
         )
         found = list(self._layers.origins())
         given = {origin.key for origin in found if origin.state == "used"}

@@ -71,12 +71,15 @@ def config_risk(values: Any) -> Risk:
                 if servers:
                     payload[key] = servers
                     what += [f"language server {name}{_command_text(entry)}" for name, entry in servers.items()]
-            case "mcp":
+            case "egress":
+                opening = {name: item for name, item in _mapping(value).items() if _opens(name, item)}
+                if opening:
+                    payload[key] = opening
+                    what.append(f"network: {_short(opening)}")
+            case "mcp" | "providers":
                 payload[key] = value
-                what += [f"MCP server {name}{_command_text(entry)}" for name, entry in _mapping(value).items()]
-            case "providers":
-                payload[key] = value
-                what += [f"model provider {name}{_command_text(entry)}" for name, entry in _mapping(value).items()]
+                noun = "MCP server" if key == "mcp" else "model provider"
+                what += [f"{noun} {name}{_command_text(entry)}" for name, entry in _mapping(value).items()]
             case _ if key in _WIDENING_KEYS:
                 payload[key] = value
                 what.append(f"{key}: {_short(value)}")
@@ -117,9 +120,16 @@ def toml_risk(text: str) -> Risk:
 
 
 def _covers_something(given: dict[str, Any]) -> bool:
-    if any(key not in ("permission", "theme", "tui") for key in given):
+    if any(key not in ("permission", "theme", "tui", "egress") for key in given):
+        return True
+    if any(_opens(name, item) for name, item in _mapping(given.get("egress")).items()):
         return True
     return any(_action(rule) != "deny" for rule in _items(given.get("permission")))
+
+
+def _opens(name: str, value: Any) -> bool:
+    """Tell whether an entry of ``egress`` lets more through; unknown ones count as if they did."""
+    return value not in (None, []) and name != "deny" and (name, value) != ("default", "deny")
 
 
 def _agent_payload(entry: Any) -> dict[str, Any]:

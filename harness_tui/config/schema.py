@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic_core import PydanticCustomError
 
 from harness_tui.config.bundled_rules import PERMISSIONS
+from harness_tui.config.egress_rules import read_rule
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -49,6 +50,13 @@ def _pattern(value: Any) -> Any:
     return value
 
 
+def _egress_rule(value: Any) -> Any:
+    if isinstance(value, str):
+        _pattern(value)
+        read_rule(value)
+    return value
+
+
 def _switch(value: Any) -> Any:
     if isinstance(value, bool) or (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         return value
@@ -78,6 +86,7 @@ Switch = Annotated[
     BeforeValidator(_switch),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
+EgressRuleText = Annotated[str, BeforeValidator(_egress_rule)]
 Mode = Literal["ask", "accept-edits", "plan"]
 
 
@@ -162,6 +171,17 @@ class LspModel(Strict):
     servers: dict[str, LspServerModel] = {}
 
 
+class EgressModel(Strict):
+    """Where connections may go: hosts, ``*.suffix``, addresses, networks, each with ``:port`` when wanted.
+
+    A deny beats an allow. An allow opens private addresses; ``default: deny`` closes every address that none names.
+    """
+
+    allow: list[EgressRuleText] = []
+    deny: list[EgressRuleText] = []
+    default: Literal["allow", "deny"] = "allow"
+
+
 class AgentModel(Strict):
     """An agent; the same keys stand in the front matter of ``agents/*.md``, where the body is the prompt."""
 
@@ -186,6 +206,7 @@ class ConfigFile(Strict):
     permission: list[RuleModel] = []
     mcp: dict[str, McpServerModel] = {}
     lsp: LspModel = LspModel()
+    egress: EgressModel = EgressModel()
     agents: dict[str, AgentModel] = {}
     instructions: list[Text] = []
     theme: Text | None = None

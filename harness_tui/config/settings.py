@@ -99,6 +99,24 @@ class LspSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EgressEntry:
+    """One rule of the network policy as it is written, for ``config.egress_rules``; ``source`` is ``file:line``."""
+
+    rule: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EgressSettings:
+    """Where connections may go. A deny beats an allow; an allow opens what is refused by itself, such as private
+    addresses; ``default`` decides on public addresses that no rule names."""
+
+    allow: tuple[EgressEntry, ...] = ()
+    deny: tuple[EgressEntry, ...] = ()
+    default: Literal["allow", "deny"] = "allow"
+
+
+@dataclass(frozen=True, slots=True)
 class RuleLayer:
     """The permission rules of one layer, in file order."""
 
@@ -123,6 +141,7 @@ class Settings:
     rules: tuple[RuleLayer, ...] = ()
     mcp: dict[str, McpServerSettings] = field(default_factory=dict[str, McpServerSettings])
     lsp: LspSettings = LspSettings()
+    egress: EgressSettings = EgressSettings()
     agents: dict[str, AgentDefinition] = field(default_factory=dict[str, AgentDefinition])
     instructions: tuple[str, ...] = ()
     theme: str | None = None

@@ -19,6 +19,7 @@ from harness_tui.config.rules import spread
 from harness_tui.config.schema import (
     AgentModel,
     ConfigFile,
+    EgressModel,
     LspModel,
     LspServerModel,
     McpServerModel,
@@ -116,6 +117,8 @@ class _Checker:
             return self._instructions(value)
         if key == "lsp":
             return self._lsp(value)
+        if key == "egress":
+            return self._egress(value)
         if key in _ENTRIES:
             return self._entries((key,), value, _ENTRIES[key])
         self._unknown((key,), ConfigFile.model_fields)
@@ -254,6 +257,37 @@ class _Checker:
             if checked is not None:
                 result[key] = checked
         return result
+
+    def _egress(self, value: Any) -> dict[str, Any] | None:
+        if not self._is(value, dict, ("egress",)):
+            return None
+        result: dict[str, Any] = {}
+        for key, item in cast(dict[str, Any], value).items():
+            if item is None:
+                continue
+            if key in ("allow", "deny"):
+                checked = self._egress_rules(key, item)
+            else:
+                checked = self._field(("egress",), key, item, EgressModel)
+            if checked is not None:
+                result[key] = checked
+        return result
+
+    def _egress_rules(self, key: str, items: Any) -> list[dict[str, str]] | None:
+        """Return the rules that can be used, each with its place: one that is wrong costs its neighbours nothing."""
+        path = ("egress", key)
+        if not self._is(items, list, path):
+            return None
+        kept: list[dict[str, str]] = []
+        for index, item in enumerate(cast(list[Any], items)):
+            try:
+                EgressModel.model_validate({key: [item]})
+            except ValidationError as error:
+                for detail in error.errors():
+                    self._explain(path, {**detail, "loc": (index,)}, EgressModel)
+            else:
+                kept.append({"rule": item, "source": self._document.where((*path, index))})
+        return kept
 
     def _explain(
         self, keys: KeyPath, detail: ErrorDetails, model: type[BaseModel], own_keys: Iterable[str] = ()

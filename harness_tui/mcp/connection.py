@@ -23,6 +23,7 @@ from harness_tui._version import __version__
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.seams import ProcessSpawner
+from harness_tui.egress.egress import Egress
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.discovery import discover
 from harness_tui.mcp.exchange import Exchange, without_surrogates
@@ -65,7 +66,14 @@ class Connection:
     """
 
     def __init__(
-        self, server: McpServerSettings, *, mode: str, spawner: ProcessSpawner, root: Path, on_listing: OnListing
+        self,
+        server: McpServerSettings,
+        *,
+        mode: str,
+        spawner: ProcessSpawner,
+        egress: Egress,
+        root: Path,
+        on_listing: OnListing,
     ) -> None:
         self._server = server
         self._mode = mode
@@ -74,7 +82,7 @@ class Connection:
         self._repairs = Repairs(validate_server_result)
         self.exchange = Exchange(self._repairs)
         self.transport: StdioTransport | HttpTransport = (
-            HttpTransport(server, exchange=self.exchange)
+            HttpTransport(server, exchange=self.exchange, egress=egress)
             if server.url
             else StdioTransport(server, spawner=spawner, root=root, exchange=self.exchange)
         )

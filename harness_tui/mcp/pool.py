@@ -19,6 +19,7 @@ from harness_tui.core.events import Notice, ServerChanged
 from harness_tui.core.patterns import matches
 from harness_tui.core.redaction import REDACTOR, SECRET_NAMES
 from harness_tui.core.seams import AuditSink, EventSink, ProcessSpawner, PromptMessage, PromptSpec
+from harness_tui.egress.egress import Egress
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.listing import CallOutcome, Listing, ServerStatus, ToolDefinition
 from harness_tui.mcp.manifest import ManifestCache
@@ -43,6 +44,7 @@ class McpPool:
         *,
         spawner: ProcessSpawner,
         sink: EventSink,
+        egress: Egress | None = None,
         audit: AuditSink | None = None,
         cache_dir: Path,
         root: Path,
@@ -53,8 +55,9 @@ class McpPool:
         self._cache = ManifestCache(cache_dir, root)
         self._reserved = reserved
         slots = asyncio.Semaphore(STARTS_AT_ONCE)
+        egress = egress or Egress(audit=audit)
         self._supervisors = {
-            name: Supervisor(servers[name], spawner=spawner, root=root, events=self, slots=slots)
+            name: Supervisor(servers[name], spawner=spawner, egress=egress, root=root, events=self, slots=slots)
             for name in sorted(servers)
         }
         self._tools: dict[str, McpTool] | None = None

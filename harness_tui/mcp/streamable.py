@@ -1,14 +1,13 @@
 """Servers behind a URL: the SDK's Streamable HTTP (or the older SSE) transport, with our bookkeeping in its streams.
 
-The URL is the one that a person configured; redirects stay within its origin, which the SDK sees to. Imports the SDK:
-loaded with the first server, in a thread.
+The URL is the one that a person configured: that place may be private, no other that an answer leads to. Redirects stay
+within its origin, which the SDK sees to. Imports the SDK: loaded with the first server, in a thread.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-import ipaddress
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -21,6 +20,7 @@ from mcp.shared.message import SessionMessage
 
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.limits import MCP_MESSAGE_BYTES
+from harness_tui.egress.egress import Egress
 from harness_tui.mcp.exchange import Exchange
 
 _CONNECT_S: Final = 30.0
@@ -37,8 +37,9 @@ class HttpTransport:
     pid: Final = None
     own_returncode: Final = None
 
-    def __init__(self, server: McpServerSettings, *, exchange: Exchange) -> None:
+    def __init__(self, server: McpServerSettings, *, exchange: Exchange, egress: Egress) -> None:
         self._server = server
+        self._egress = egress
         self._exchange = exchange
         self._stack = AsyncExitStack()
         self.lost = asyncio.Event()
@@ -52,6 +53,7 @@ class HttpTransport:
 
     async def __aenter__(self) -> tuple[Any, Any]:
         url = self._server.url or ""
+        await self._egress.load()
         if self._server.transport == "sse":
             streams = sse_client(url, headers=dict(self._server.headers), httpx_client_factory=self._client)
         else:
@@ -75,13 +77,14 @@ class HttpTransport:
         timeout: httpx2.Timeout | None = None,
         auth: httpx2.Auth | None = None,
     ) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(
+        return self._egress.client(
+            f"mcp:{self._server.name}",
+            configured=self._server.url,
+            max_body=MCP_MESSAGE_BYTES,
             headers=headers,
             # How long a call may be silent is the supervisor's matter.
             timeout=timeout or httpx2.Timeout(_CONNECT_S, read=None),
             auth=auth,
-            follow_redirects=False,
-            trust_env=not _is_loopback(httpx2.URL(self._server.url or "").host),
             event_hooks={"response": [self._note_status]},
         )
 
@@ -99,15 +102,6 @@ class HttpTransport:
 
     def _send(self, item: SessionMessage) -> None:
         self._exchange.sent(item.message)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 class _Stream(Generic[T]):

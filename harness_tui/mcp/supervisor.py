@@ -17,6 +17,7 @@ from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.events import ServerDetail
 from harness_tui.core.seams import ProcessSpawner
 from harness_tui.core.values import McpState
+from harness_tui.egress.egress import Egress
 from harness_tui.mcp import sdk
 from harness_tui.mcp.deadlines import OnProgress, within
 from harness_tui.mcp.listing import CallOutcome, Listing
@@ -62,6 +63,7 @@ class Supervisor:
         server: McpServerSettings,
         *,
         spawner: ProcessSpawner,
+        egress: Egress,
         root: Path,
         events: SupervisorEvents,
         slots: asyncio.Semaphore,
@@ -73,6 +75,7 @@ class Supervisor:
         self.listing: Listing | None = None
         self.starts = 0
         self._spawner = spawner
+        self._egress = egress
         self._root = root
         self._events = events
         self._slots = slots
@@ -229,7 +232,12 @@ class Supervisor:
 
     async def _attempt(self, connection_class: type[Connection], mode: str, limit: float) -> tuple[Connection, Listing]:
         connection = connection_class(
-            self.server, mode=mode, spawner=self._spawner, root=self._root, on_listing=self._relisted
+            self.server,
+            mode=mode,
+            spawner=self._spawner,
+            egress=self._egress,
+            root=self._root,
+            on_listing=self._relisted,
         )
         self._latest = connection
         connection.start()

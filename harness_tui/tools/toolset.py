@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness_tui.core.seams import DiagnosticsSource, ProcessSpawner, Tool
+from harness_tui.egress.egress import Egress
 from harness_tui.tools.bash_tool import BashTool
 from harness_tui.tools.changes import FileChanges
 from harness_tui.tools.edit_tool import EditTool
@@ -14,11 +15,12 @@ from harness_tui.tools.question_tool import QuestionTool
 from harness_tui.tools.read_tool import ReadTool
 from harness_tui.tools.search_tools import GlobTool, GrepTool
 from harness_tui.tools.todo_tool import TodoTool
+from harness_tui.tools.webfetch_tool import WebfetchTool
 from harness_tui.tools.write_tool import WriteTool
 
 
 class BuiltinTools:
-    """Files, search, shell, steps and questions; satisfies ``core.seams.ToolSource``.
+    """Files, search, shell, web, steps and questions; satisfies ``core.seams.ToolSource``.
 
     One set serves all sessions of a project: what a session has read, and its list of steps, are kept by session.
     ``diagnostics`` is asked after every write, and warmed up by every read; without it nothing is.
@@ -30,6 +32,7 @@ class BuiltinTools:
         diagnostics: DiagnosticsSource | None = None,
         *,
         ledger: FileLedger | None = None,
+        egress: Egress | None = None,
     ) -> None:
         self.ledger = ledger or FileLedger()
         changes = FileChanges(self.ledger, diagnostics)
@@ -43,6 +46,7 @@ class BuiltinTools:
             GlobTool(spawner),
             GrepTool(spawner),
             BashTool(spawner),
+            WebfetchTool(egress or Egress()),
             self.todo,
             QuestionTool(),
         )

@@ -27,6 +27,7 @@ from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.events import Notice
 from harness_tui.core.ids import new_id
 from harness_tui.core.paths import make_private_folder
+from harness_tui.egress.egress import Egress
 from harness_tui.library.library import Library
 from harness_tui.lsp.pool import LspPool
 from harness_tui.mcp.pool import McpPool
@@ -123,10 +124,12 @@ class Workspace:
         read = await asyncio.to_thread(self._read)
         self.loaded, self.library, self.gate, self.models = read.loaded, read.library, read.gate, read.models
         settings = read.loaded.settings
+        egress = Egress(settings.egress, environ=self.options.environ, audit=self.audit)
         self.mcp = McpPool(
             settings.mcp,
             spawner=self.children,
             sink=self.surroundings,
+            egress=egress,
             audit=self.audit,
             cache_dir=self.places.manifests,
             root=self.project.root,
@@ -142,7 +145,8 @@ class Workspace:
             environ=self.options.environ,
             clock=self.clock,
         )
-        builtin = self._builtin = BuiltinTools(self.children, self.lsp if settings.lsp.diagnostics_on_edit else None)
+        diagnostics = self.lsp if settings.lsp.diagnostics_on_edit else None
+        builtin = self._builtin = BuiltinTools(self.children, diagnostics, egress=egress)
         self._parts = AgentParts(
             project=self.project,
             places=self.places,

@@ -63,8 +63,9 @@ def test_the_tools_have_the_names_and_arguments_that_are_agreed(bench: Any) -> N
         "glob": ["pattern", "path"],
         "grep": ["pattern", "path", "include"],
         "bash": ["command", "timeout", "workdir", "description"],
+        "webfetch": ["url", "format"],
         "todo": ["items"],
         "question": ["questions"],
     }
-    assert {name for name, spec in specs.items() if spec.read_only} == {"read", "list", "glob", "grep"}
+    assert {name for name, spec in specs.items() if spec.read_only} == {"read", "list", "glob", "grep", "webfetch"}
     assert all(spec.parameters["additionalProperties"] is False for spec in specs.values())
