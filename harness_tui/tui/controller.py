@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 CLOSE_S: Final = 15.0
 """After this long the program ends even if a part of it does not."""
 
+STILL_S: Final = 0.25
+"""A pause in typing that is long enough to look for commands and skills in."""
+
 
 class Controller:
     """Made once the first frame is out. ``grace`` is how long a request takes no keys, in seconds."""
@@ -149,9 +152,14 @@ class Controller:
             self._app.insert_prompt(f"{text}\n{present}" if present.strip() else text)
 
     def refresh_candidates(self) -> None:
-        """Look whether commands or skills changed."""
+        """Look whether commands or skills changed, as soon as nobody types: reading folders would slow the keys."""
         if self.ready:
-            self._run(self._refresh_candidates(), group="candidates")
+            self._app.run_worker(self._refresh_when_still(), group="candidates", exclusive=True, exit_on_error=False)
+
+    async def _refresh_when_still(self) -> None:
+        while (left := STILL_S - self._app.prompt.still_for) > 0:  # noqa: ASYNC110 - every key moves it
+            await asyncio.sleep(left)
+        await self._refresh_candidates()
 
     async def _refresh_candidates(self) -> None:
         candidates = await self._host.refresh_candidates()

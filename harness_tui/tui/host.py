@@ -56,6 +56,7 @@ class Host:
         self._last_flush = 0.0
         self._reading: Subscription | None = None
         self._early: list[tuple[Level, str, str | None]] = []
+        self._offered: tuple[tuple[CommandRow, ...], tuple[SkillRow, ...]] | None = None
         self._since = rfc3339(SystemClock().now())
 
     # --- life ----------------------------------------------------------------------------------------
@@ -179,12 +180,20 @@ class Host:
     # --- candidates ----------------------------------------------------------------------------------
 
     async def refresh_candidates(self) -> list[Candidate] | None:
-        """Ask for commands and skills and return what the prompt completes; ``None`` when they cannot be had."""
+        """Ask for commands and skills and return what the prompt completes.
+
+        ``None`` when they cannot be had, or are what they were at the last time.
+        """
         with contextlib.suppress(HarnessError):
             commands, skills = await asyncio.gather(self.backend.commands(), self.backend.skills())
+            rows = (tuple(commands), tuple(skills))
+            if rows == self._offered:
+                return None
+            candidates = await asyncio.to_thread(_candidates, commands, skills)
+            self._offered = rows
             self.panels.skills = skills
             self.panels.version += 1
-            return await asyncio.to_thread(_candidates, commands, skills)
+            return candidates
         return None
 
 

@@ -24,6 +24,7 @@ from harness_tui.core import intents as it
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.core.values import DiagnosticItem, SourceRef
+from harness_tui.tui.controller import STILL_S
 
 RUN = "run_1"
 START = ev.RunStarted("build", "replay/demo", "ask", UserMessage("hello"))
@@ -193,6 +194,20 @@ async def test_a_slash_offers_commands_and_skills_and_enter_takes_one(open_app: 
         await pilot.pause()
         assert app.prompt.text == "/pdf"
         assert "PDF " not in screen_text(app)
+
+
+async def test_a_command_that_is_new_is_offered_once_typing_pauses(open_app: Any) -> None:
+    backend = FakeBackend(command_rows=[FakeCommand("review", "Review the changes")])
+    async with open_app(backend) as (app, pilot, _):
+        await type_text(pilot, "/re")
+        await until(lambda: "/review" in screen_text(app))
+        await pilot.press("backspace", "backspace", "backspace")
+        await pilot.pause(STILL_S)
+        backend.command_rows = [*backend.command_rows, FakeCommand("release", "Make a release")]
+        await type_text(pilot, "/re")
+        assert "/release" not in screen_text(app)
+        await until(lambda: "/release" in screen_text(app))
+        assert app.prompt.text == "/re"
 
 
 async def test_a_refused_command_comes_back_into_the_prompt(open_app: Any) -> None:

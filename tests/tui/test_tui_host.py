@@ -77,6 +77,23 @@ async def test_skills_that_come_while_a_session_is_opened_are_kept() -> None:
     assert [skill.name for skill in host.panels.skills] == ["notes"]
 
 
+async def test_candidates_are_made_anew_only_when_a_row_changed() -> None:
+    from fakes.fake_backend import FakeCommand
+
+    backend = FakeBackend(command_rows=[FakeCommand("review", "Review")])
+    host = Host(backend, Draws())
+    first = await host.refresh_candidates()
+    assert first is not None
+    assert ("review", "Review") in [(item.name, item.description) for item in first]
+    version = host.panels.version
+    assert await host.refresh_candidates() is None
+    assert host.panels.version == version
+    backend.command_rows = [FakeCommand("review", "Review all")]
+    second = await host.refresh_candidates()
+    assert second is not None
+    assert ("review", "Review all") in [(item.name, item.description) for item in second]
+
+
 def test_a_backend_that_is_not_there_is_named() -> None:
     with pytest.raises(HarnessError, match="not whole"):
         load_backend("harness_tui.no_such_module:create", Path("/srv"), Options())

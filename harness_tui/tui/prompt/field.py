@@ -5,6 +5,7 @@ Completion is attached once the rest of the program is there; until then the fie
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Final
 
 from textual import events, on
@@ -56,11 +57,17 @@ class PromptField(MessageEditor):
         self._dismissed: str | None = None
         self._offered: str | None = None
         self._sent: PromptHistory | None = None
+        self._typed_at = 0.0
 
     def attach_completion(self, popup: CompletionPopup, completer: Completer) -> None:
         """Offer what ``completer`` finds in ``popup`` from now on."""
         self._popup, self._completer = popup, completer
         self._on_typed()
+
+    @property
+    def still_for(self) -> float:
+        """Seconds since the text changed."""
+        return time.monotonic() - self._typed_at
 
     @property
     def sent(self) -> PromptHistory:
@@ -144,6 +151,7 @@ class PromptField(MessageEditor):
 
     @on(TextArea.Changed)
     def _on_typed(self) -> None:
+        self._typed_at = time.monotonic()
         if self.text != self._dismissed:
             self._dismissed = None
         self._complete()
