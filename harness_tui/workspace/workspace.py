@@ -38,6 +38,7 @@ from harness_tui.sessions.audit import AuditLog
 from harness_tui.sessions.recorder import Recorder
 from harness_tui.sessions.store import SessionStore, root_text
 from harness_tui.tools.toolset import BuiltinTools
+from harness_tui.workspace.logs import log_to_file
 from harness_tui.workspace.surroundings import Surroundings
 
 _FILE_TOOLS = ("read", "write", "edit", "list", "glob", "grep", "diagnostics", "lsp")
@@ -111,6 +112,7 @@ class Workspace:
         """Open the project of ``start``. Raises ``UsageError`` for what was asked for and cannot be had."""
         options = options or OpenOptions()
         places = Places.from_environment(options.environ)
+        await asyncio.to_thread(log_to_file, places.logs)
         project = await asyncio.to_thread(find_project, start)
         workspace = cls(project, places, options)
         try:
