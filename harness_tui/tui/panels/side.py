@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -29,9 +29,13 @@ from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
+from harness_tui.tui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
     from harness_tui.tui.backend import SkillRow
+
+LIST_KEYS: Final = ("j", "k", "r")
+"""Letters that do something in a list that is not searched by typing."""
 
 
 class PanelTabs(Widget):
@@ -231,6 +235,8 @@ class SidePanel(Vertical):
                 self.post_message(self.RestartWanted(self._list.marked.kind, self._list.marked.name))
             case _ if self.tab == "skills" and event.is_printable and event.character:
                 self._filter_by(self._filter + event.character)
+            case _ if event.is_printable and event.character and event.key not in LIST_KEYS:
+                self.post_message(TranscriptView.Typed(event.character))  # nothing here is searched by typing
             case _:
                 return False
         return True
