@@ -7,14 +7,14 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from harness_tui.children import processes
 from harness_tui.children.environment import CHILD_MARK
 from harness_tui.children.exits import watch_exit
 from harness_tui.children.pipes import ErrorRing, ReadPipe
+from harness_tui.children.stderr_log import StderrLog
 from harness_tui.core.limits import STOP_GRACE_S
 from harness_tui.core.text import clean_for_display
 
@@ -27,7 +27,9 @@ class ManagedChild:
     """A process with its own session and group; satisfies ``core.seams.Child``. Made by the registry only.
 
     Its group ends with it: when the process exits by itself, what it left in its group gets a moment, then TERM, then
-    KILL. :meth:`stop` also ends descendants that left the group. ``on_ended`` is called once nothing is left.
+    KILL. With ``on_left`` (called then) what it left lives on instead, wherever it went, and so does this object:
+    :meth:`left` tells it. :meth:`stop` ends all of it, also descendants that left the group. ``on_ended`` is called
+    once nothing is left.
     """
 
     def __init__(
@@ -35,15 +37,13 @@ class ManagedChild:
         process: subprocess.Popen[bytes],
         *,
         owner: str,
-        command: tuple[str, ...],
         mark: str,
-        started: datetime,
         on_ended: Callable[[ManagedChild], None],
+        on_left: Callable[[ManagedChild], None] | None = None,
     ) -> None:
         self._process = process
+        self._on_left = on_left
         self._owner = owner
-        self.command = command
-        self.started = started
         self._mark = f"{CHILD_MARK}={mark}"
         self._on_ended = on_ended
         self._stdin: asyncio.StreamWriter | None = None
@@ -55,6 +55,9 @@ class ManagedChild:
         self._ending: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = None
+        self._log: StderrLog | None = None
+        self._seen: tuple[processes.Running, ...] = ()
+        self._looked = asyncio.Event()
 
     def connect(
         self,
@@ -63,9 +66,10 @@ class ManagedChild:
         output: ReadPipe | None,
         errors: asyncio.ReadTransport | None,
         ring: ErrorRing,
+        log: StderrLog | None = None,
     ) -> None:
         """Take the connected pipes and begin to watch for the exit; called once, by the registry."""
-        self._stdin, self._output, self._errors, self._ring = stdin, output, errors, ring
+        self._stdin, self._output, self._errors, self._ring, self._log = stdin, output, errors, ring, log
         self._unwatch = watch_exit(self._process, self._on_exit)
 
     @property
@@ -102,6 +106,46 @@ class ManagedChild:
         await self._exited.wait()
         return self._status()
 
+    async def left(self) -> Sequence[int]:
+        """Wait for the exit; return the pids of what the process left running, empty without ``on_left``."""
+        await self._exited.wait()
+        await self._looked.wait()
+        return [] if self._ended else [running.pid for running in self._seen]
+
+    @property
+    def log_path(self) -> str | None:
+        """The file that keeps its standard error."""
+        return str(self._log.path) if self._log is not None else None
+
+    def seen(self) -> tuple[processes.Running, ...]:
+        """Return the descendants that were there at the last look."""
+        return self._seen
+
+    @property
+    def keeps_left(self) -> bool:
+        """Whether the process has exited and what it left lives on."""
+        return self._on_left is not None and self.returncode is not None and not self._ended
+
+    def look(self, rows: Mapping[int, processes.Running]) -> tuple[processes.Running, ...]:
+        """Find the descendants, and what is left of the group, in a table of what runs. Changes nothing."""
+        roots = (self.pid,) if self.returncode is None else ()
+        return tuple(processes.find_strays(None, known=self._seen, roots=roots, groups=(self.pid,), running=rows))
+
+    def saw(self, before: Sequence[processes.Running], now: Sequence[processes.Running]) -> None:
+        """Take the result of a look; ``before`` is what :meth:`seen` was when it began."""
+        self._seen = (*now, *(running for running in self._seen if running not in before and running not in now))
+
+    async def look_for_left(self) -> None:
+        """Look whether anything that the process left still runs; when nothing does, this child has ended."""
+        self.saw(self._seen, await asyncio.to_thread(self._find_left))
+        if not self._seen:
+            self.gone()
+
+    def gone(self) -> None:
+        """Take note that nothing that the process left is there any more; called by the registry."""
+        if self._stopping is None:
+            self._finish()
+
     async def stop(
         self, polite: Callable[[], Awaitable[None]] | None = None, *, grace: float = STOP_GRACE_S
     ) -> int | None:
@@ -121,9 +165,10 @@ class ManagedChild:
         return self.returncode
 
     def kill_now(self) -> None:
-        """Send KILL to the group, at once and without a loop."""
+        """Send KILL to the group and to the descendants that were seen, at once and without a loop."""
         if not self._ended:
             self._signal_group(signal.SIGKILL)
+            processes.send(self._seen, signal.SIGKILL)
 
     def reap_now(self, timeout: float) -> None:
         """Wait for the killed process without a loop, ``timeout`` seconds at most."""
@@ -143,46 +188,77 @@ class ManagedChild:
             self._ending = asyncio.create_task(self._end_after_exit(), name=f"end {self._owner}")
 
     async def _end_after_exit(self) -> None:
-        if await asyncio.to_thread(processes.group_is_alive, self.pid):
+        if self._on_left is not None:
+            self.saw(self._seen, await asyncio.to_thread(self._find_left))
+            self._looked.set()
+            if self._seen:
+                self._on_left(self)
+                return
+        elif await asyncio.to_thread(processes.group_is_alive, self.pid):
             await asyncio.sleep(_LINGER_S)
             await self._end_group(STOP_GRACE_S)
+        if self._log is not None:
+            await self._log.close()
         self._finish()
+
+    def _find_left(self) -> tuple[processes.Running, ...]:
+        return tuple(processes.find_strays(self._mark, known=self._seen, groups=(self.pid,)))
 
     async def _stop(self, polite: Callable[[], Awaitable[None]] | None, grace: float, sweep: bool) -> None:
         if self._ending is not None:
             self._ending.cancel()  # it only waits; from here on the stop does its work
         if not self._ended:
-            strays: list[processes.Running] = []
-            if self.returncode is None:
-                # Before the end: afterwards nothing tells that those who cleaned their environment belonged here.
-                strays = await asyncio.to_thread(processes.find_strays, self._mark, roots=(self.pid,))
-                await self._end_leader(polite, grace, strays)
-            await self._end_group(grace)
-            if sweep:
-                await asyncio.to_thread(sweep_strays, self._mark, strays, grace)
-        elif sweep:
-            await asyncio.to_thread(sweep_strays, self._mark, [], grace)
+            # Before the end: afterwards nothing tells that those who cleaned their environment belonged here.
+            await self._look_again(self._mark if sweep else None)
+            if polite is not None and self.returncode is None:
+                await self._try_polite(polite, grace)
+            await self._end_all(grace)
+        if sweep:
+            left = await asyncio.to_thread(sweep_strays, self._mark, self._seen, 0.0)
+            self._seen = tuple(left)
         await self._close_pipes()
         self._finish()
+        self._looked.set()
 
-    async def _end_leader(
-        self, polite: Callable[[], Awaitable[None]] | None, grace: float, strays: list[processes.Running]
-    ) -> None:
-        if polite is not None:
-            await self._try_polite(polite, grace)
-        if self.returncode is not None:
-            return
-        self._signal_group(signal.SIGTERM)
-        await asyncio.to_thread(processes.send, strays, signal.SIGTERM)
-        if not await self._exits_within(grace):
-            self._signal_group(signal.SIGKILL)
-            await self._exits_within(max(grace, STOP_GRACE_S))
+    async def _look_again(self, mark: str | None) -> None:
+        before = self._seen
+        roots = (self.pid,) if self.returncode is None else ()
+        now = await asyncio.to_thread(processes.find_strays, mark, known=before, roots=roots, groups=(self.pid,))
+        self.saw(before, now)
+
+    async def _end_all(self, grace: float) -> None:
+        """Send TERM to the group and to the descendants that left it, then KILL to those that it did not end."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            self._signal_group(number)
+            strays = [running for running in self._seen if running.group != self.pid]
+            await asyncio.to_thread(processes.send, strays, number)
+            if await self._all_end_within(grace if number is signal.SIGTERM else max(grace, STOP_GRACE_S)):
+                return
+            await self._look_again(None)  # TERM may have made one of them start something
+
+    async def _all_end_within(self, seconds: float) -> bool:
+        limit = asyncio.get_running_loop().time() + seconds
+        if not await self._exits_within(seconds):
+            return False
+        turn = 0
+        while await asyncio.to_thread(self._something_runs):
+            left = limit - asyncio.get_running_loop().time()
+            if left <= 0:
+                return False
+            await asyncio.sleep(min(left, _POLL_S[min(turn, len(_POLL_S) - 1)]))
+            turn += 1
+        return True
+
+    def _something_runs(self) -> bool:
+        return any(map(processes.is_alive, self._seen)) or processes.group_is_alive(self.pid)
 
     async def _try_polite(self, polite: Callable[[], Awaitable[None]], grace: float) -> None:
         loop = asyncio.get_running_loop()
         limit = loop.time() + grace
         step = asyncio.ensure_future(polite())
-        await asyncio.wait({step}, timeout=grace)
+        exited = asyncio.ensure_future(self._exited.wait())  # nobody is there any more to be polite to
+        await asyncio.wait({step, exited}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+        exited.cancel()
         if not step.done():
             step.cancel()
             await asyncio.wait({step}, timeout=grace)
@@ -229,6 +305,8 @@ class ManagedChild:
             await self._output.drain()
         if self._errors is not None:
             self._errors.close()
+        if self._log is not None:
+            await self._log.close()
 
     def _finish(self) -> None:
         if self._ended or self.returncode is None:
@@ -241,21 +319,22 @@ class ManagedChild:
         self._on_ended(self)
 
 
-def sweep_strays(mark: str, known: list[processes.Running], grace: float) -> list[processes.Running]:
+def sweep_strays(mark: str, known: Sequence[processes.Running], grace: float) -> list[processes.Running]:
     """End whatever carries ``mark`` (``NAME=value``) or belongs to ``known``; return what could not be ended. Blocks.
 
-    TERM comes first, given ``grace`` seconds; what is found after that gets KILL at once, until nothing is found.
+    TERM comes first, given ``grace`` seconds (none without any); what is found after that gets KILL at once, until
+    nothing is found.
     """
     strays = processes.find_strays(mark, known=known)
     for turn in range(_SWEEPS):
         if not strays:
             return []
-        if turn == 0:
+        if turn == 0 and grace > 0:
             processes.send(strays, signal.SIGTERM)
-            known = [*known, *strays]
             processes.wait_gone(strays, grace)
         else:
             processes.send(strays, signal.SIGKILL)
             processes.wait_gone(strays, STOP_GRACE_S)
+        known = [*known, *strays]
         strays = processes.find_strays(mark, known=known)
     return strays

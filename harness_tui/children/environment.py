@@ -52,12 +52,17 @@ def child_environment(
 
     A name in ``inherit`` that is not set is left out. ``bash`` and ``lsp:*`` also see VIRTUAL_ENV.
     """
-    names = [name for name in environ if name in BASE_NAMES or name.startswith(BASE_PREFIXES)]
+    names = [name for name in environ if name in BASE_NAMES or _has_base_prefix(name)]
     if owner == "bash" or owner.startswith("lsp:"):
         names.append("VIRTUAL_ENV")
     names.extend(inherit)
     result = {name: environ[name] for name in names if name in environ}
     return result | dict(env or {})
+
+
+def _has_base_prefix(name: str) -> bool:
+    # ``XDG_API_TOKEN`` is no base directory: a prefix lets nothing through that is named like a secret.
+    return name.startswith(BASE_PREFIXES) and not SECRET_NAMES.search(name)
 
 
 def foreground_environment(environ: Mapping[str, str]) -> dict[str, str]:

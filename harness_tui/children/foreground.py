@@ -8,7 +8,6 @@ import subprocess
 import threading
 from collections.abc import Generator
 from dataclasses import dataclass
-from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +15,6 @@ class ForegroundProgram:
     """A program that has the terminal."""
 
     process: subprocess.Popen[bytes]
-    command: tuple[str, ...]
-    started: datetime
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from typing import IO, Final
 
+from harness_tui.children.stderr_log import StderrLog
 from harness_tui.core.limits import STDERR_RING_BYTES, STDERR_TAIL_LINES
 from harness_tui.core.text import clean_for_display
 
@@ -71,11 +72,14 @@ class ReadPipe(asyncio.StreamReaderProtocol):
 
 
 class _RingPipe(asyncio.Protocol):
-    def __init__(self, ring: ErrorRing) -> None:
+    def __init__(self, ring: ErrorRing, log: StderrLog | None) -> None:
         self._ring = ring
+        self._log = log
 
     def data_received(self, data: bytes) -> None:
         self._ring.append(data)
+        if self._log is not None:
+            self._log.append(data)
 
 
 async def read_pipe(pipe: IO[bytes], limit: int) -> ReadPipe:
@@ -84,9 +88,9 @@ async def read_pipe(pipe: IO[bytes], limit: int) -> ReadPipe:
     return protocol
 
 
-async def drain_to(ring: ErrorRing, pipe: IO[bytes]) -> asyncio.ReadTransport:
-    """Read ``pipe`` for ever, keeping its end in ``ring``."""
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _RingPipe(ring), pipe)
+async def drain_to(ring: ErrorRing, log: StderrLog | None, pipe: IO[bytes]) -> asyncio.ReadTransport:
+    """Read ``pipe`` for ever, keeping its end in ``ring`` and all of it in ``log``."""
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _RingPipe(ring, log), pipe)
     return transport
 
 

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ _POLL_S: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One process. ``pid`` and ``started`` together name it for good; ``rss`` is in bytes.
+    """One process. ``pid`` and ``started`` together name it for good; ``rss`` in bytes, ``cpu`` in seconds.
 
     ``started`` is in seconds, since boot on Linux and since 1970 elsewhere: compare it, do not show it.
     """
@@ -33,6 +33,7 @@ class Running:
     started: float
     zombie: bool
     rss: int
+    cpu: float
 
 
 def look(pid: int) -> Running | None:
@@ -43,6 +44,11 @@ def look(pid: int) -> Running | None:
 def scan() -> list[Running]:
     """Return every process that can be seen."""
     return [running for pid in _pids() if (running := look(pid)) is not None]
+
+
+def table() -> dict[int, Running]:
+    """Return every process that runs, zombies left out, by pid."""
+    return {running.pid: running for running in scan() if not running.zombie}
 
 
 def is_alive(process: Running) -> bool:
@@ -62,19 +68,58 @@ def group_is_alive(group: int) -> bool:
     return any(running.group == group and not running.zombie for running in scan())
 
 
-def find_strays(mark: str, *, known: Collection[Running] = (), roots: Collection[int] = ()) -> list[Running]:
+def find_strays(
+    mark: str | None,
+    *,
+    known: Collection[Running] = (),
+    roots: Collection[int] = (),
+    groups: Collection[int] = (),
+    running: Mapping[int, Running] | None = None,
+) -> list[Running]:
     """Return what runs with ``mark`` (``NAME=value``) in its environment, and all descendants.
 
-    Descendants of the pids in ``roots`` (which must be alive and ours) and of ``known`` processes count too, ``known``
-    ones that still run as well; the roots themselves and this process never do.
+    Members of ``groups``, ``known`` ones that still run, and descendants of these and of the pids in ``roots`` (which
+    must be alive and ours) count too; the roots themselves and this process never do. Without ``mark`` no environment
+    is read, which is much quicker. ``running`` is a :func:`table` that was just made.
     """
-    table = {running.pid: running for running in scan() if not running.zombie}
+    rows = table() if running is None else running
     never = {os.getpid(), *roots}
-    starts = {process.pid for process in known if table.get(process.pid) and _same(table[process.pid], process)}
-    wanted = mark.encode()
-    starts |= {pid for pid in table if pid not in never and _carries(pid, wanted)}
-    found = _closure(table, starts | set(roots))
-    return [table[pid] for pid in sorted(found - never) if pid in table]
+    starts = {process.pid for process in known if (now := rows.get(process.pid)) is not None and _same(now, process)}
+    starts |= {pid for pid, row in rows.items() if row.group in groups}
+    if mark is not None:
+        wanted = mark.encode()
+        starts |= {pid for pid in rows if pid not in never and _carries(pid, wanted)}
+    found = _closure(rows, starts | set(roots))
+    return [rows[pid] for pid in sorted(found - never) if pid in rows]
+
+
+def command_of(pid: int) -> tuple[str, ...]:
+    """Return the argument vector of ``pid``, empty where it cannot be read."""
+    if _LINUX:
+        try:
+            data = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return ()
+        return tuple(part.decode("utf-8", "replace") for part in data.removesuffix(b"\0").split(b"\0") if data)
+    import psutil
+
+    try:
+        return tuple(psutil.Process(pid).cmdline())
+    except (psutil.Error, OSError):
+        return ()
+
+
+def boot_mark() -> str:
+    """Return what tells this boot, and this space of pids, from every other: a pid means nothing elsewhere."""
+    if _LINUX:
+        try:
+            boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+            return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+        except OSError:
+            return "unknown"
+    import psutil
+
+    return f"{psutil.boot_time():.0f}"
 
 
 def send(processes: Iterable[Running], number: signal.Signals) -> None:
@@ -101,9 +146,9 @@ def _same(one: Running, other: Running) -> bool:
     return one.pid == other.pid and one.started == other.started
 
 
-def _closure(table: dict[int, Running], starts: set[int]) -> set[int]:
+def _closure(rows: Mapping[int, Running], starts: set[int]) -> set[int]:
     children: dict[int, list[int]] = {}
-    for running in table.values():
+    for running in rows.values():
         children.setdefault(running.ppid, []).append(running.pid)
     found: set[int] = set()
     waiting = list(starts)
@@ -126,19 +171,23 @@ def _pids() -> Iterator[int]:
 
 def _look_linux(pid: int) -> Running | None:
     try:
-        data = Path(f"/proc/{pid}/stat").read_bytes()
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            data = file.read(4096)
     except OSError:
+        return None
+    if not data:
         return None
     # The name in brackets may hold anything, brackets too: fields are counted after the last one.
     fields = data[data.rindex(b")") + 2 :].split()
-    ticks = int(fields[19])
+    second = os.sysconf("SC_CLK_TCK")
     return Running(
         pid=pid,
         ppid=int(fields[1]),
         group=int(fields[2]),
-        started=ticks / os.sysconf("SC_CLK_TCK"),
+        started=int(fields[19]) / second,
         zombie=fields[0] in (b"Z", b"X"),
         rss=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
+        cpu=(int(fields[11]) + int(fields[12])) / second,
     )
 
 
@@ -149,6 +198,7 @@ def _look_elsewhere(pid: int) -> Running | None:
         process = psutil.Process(pid)
         with process.oneshot():
             zombie = process.status() == psutil.STATUS_ZOMBIE
+            times = None if zombie else process.cpu_times()
             return Running(
                 pid=pid,
                 ppid=process.ppid(),
@@ -156,6 +206,7 @@ def _look_elsewhere(pid: int) -> Running | None:
                 started=process.create_time(),
                 zombie=zombie,
                 rss=0 if zombie else process.memory_info().rss,
+                cpu=0.0 if times is None else times.user + times.system,
             )
     except (psutil.Error, OSError):
         return None

@@ -10,12 +10,11 @@ import asyncio
 import atexit
 import contextlib
 import os
-import signal
+import shlex
 import subprocess
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
@@ -25,48 +24,56 @@ from harness_tui.children.child import ManagedChild, sweep_strays
 from harness_tui.children.environment import CHILD_MARK, SHELL_MARK, child_environment, foreground_environment
 from harness_tui.children.exits import watch_exit
 from harness_tui.children.foreground import ForegroundProgram, ignoring_interrupts
-from harness_tui.children.ledger import ChildLedger
+from harness_tui.children.guard import Guard
+from harness_tui.children.ledger import ChildLedger, LedgerChild
+from harness_tui.children.listing import ProcessInfo, describe, stand_ins
 from harness_tui.children.lookup import find_binary
-from harness_tui.children.pipes import ErrorRing, ReadPipe, drain_to, read_pipe, write_pipe
-from harness_tui.children.starting import discard, kill_group, resolve_program, start_error, terminate
+from harness_tui.children.reaper import Reaper, become_subreaper
+from harness_tui.children.starting import connect_pipes, discard, kill_group, resolve_program, start_error, terminate
+from harness_tui.children.stderr_log import StderrLog, log_file
+from harness_tui.children.sweep import Swept, sweep
 from harness_tui.core.clock import rfc3339
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.ids import new_id
 from harness_tui.core.redaction import redact
 
 _CLOSE_GRACE_S: Final = 1.0
+_CLOSE_S: Final = 2.5
 _REAP_S: Final = 1.0
+_LOOKS_S: Final = (0.3, 0.7, 1.0, 2.0, 5.0)
+_KEPT_LOOK_S: Final = 1.0
 
-
-@dataclass(frozen=True, slots=True)
-class ProcessInfo:
-    """One running child. ``started`` is RFC 3339, ``rss`` in bytes, ``restarts`` earlier starts of its owner."""
-
-    owner: str
-    pid: int
-    ppid: int
-    started: str
-    rss: int
-    restarts: int
-    command: tuple[str, ...]
+__all__ = ["ChildRegistry", "ProcessInfo"]
 
 
 class ChildRegistry:
     """Starts, lists and ends processes; satisfies ``core.seams.ProcessSpawner``.
 
-    ``ledger_dir`` is where the record for a later start is kept (none without it); ``environ`` is what children inherit
-    from, by default this process's environment.
+    ``ledger_dir`` is where the record for a later start is kept (none without it), ``logs`` where standard error of
+    servers is kept; ``environ`` is what children inherit from, by default this process's environment. Nothing costs
+    anything before the first child is started.
     """
 
-    def __init__(self, ledger_dir: Path | None = None, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, ledger_dir: Path | None = None, environ: Mapping[str, str] | None = None, *, logs: Path | None = None
+    ) -> None:
         self.shell_id = new_id("shell")
         self._environ: Mapping[str, str] = os.environ if environ is None else environ
+        self._ledger_dir = ledger_dir
         self._ledger = ChildLedger(ledger_dir, self.shell_id) if ledger_dir is not None else None
+        self._logs = logs
+        self._guard = Guard(self.shell_id, self._ledger.path if self._ledger is not None else None)
         self._children: dict[int, ManagedChild] = {}
         self._foreground: dict[int, ForegroundProgram] = {}
         self._raw: dict[int, subprocess.Popen[bytes]] = {}  # started in a thread, not yet taken over by the loop
+        self._recorded: dict[int, LedgerChild] = {}
+        self._left: dict[int, list[int]] = {}
         self._raw_lock = threading.RLock()
+        self._reaper = Reaper(self._waited_for, self._raw_lock, self._guard.renew)
         self._starts: Counter[str] = Counter()
+        self._looking: asyncio.Task[None] | None = None
+        self._fresh = asyncio.Event()
+        self._deadline: asyncio.TimerHandle | None = None
         self._used = False
         self._closed = False
 
@@ -86,13 +93,17 @@ class ChildRegistry:
         stdout: Literal["pipe", "null"] = "pipe",
         stderr: Literal["ring", "stdout"] = "ring",
         stdout_limit: int = 65_536,
+        keep_left: bool = False,
     ) -> ManagedChild:
         """Start ``argv`` in ``cwd`` with the base environment, the ``inherit``-ed names, then ``env``.
 
-        ``stdout_limit`` is the ``StreamReader`` limit in bytes. Raises ``HarnessError`` with code ``not-found``,
-        ``not-executable``, ``cwd``, ``closed`` or ``spawn``.
+        ``stdout_limit`` is the ``StreamReader`` limit in bytes. With ``keep_left`` what the process leaves behind when
+        it exits lives on, listed, until it is stopped or the registry closes. Raises ``HarnessError`` with code
+        ``not-found``, ``not-executable``, ``cwd``, ``closed`` or ``spawn``.
         """
         mark = new_id("child")
+        command = tuple(redact(part) for part in argv)
+        self._reaper.watch()
         marks = {SHELL_MARK: self.shell_id, CHILD_MARK: mark}
         environment = child_environment(self._environ, owner=owner, inherit=inherit, env=env) | marks
 
@@ -101,6 +112,7 @@ class ChildRegistry:
             return self._start(
                 [program, *argv[1:]],
                 owner=owner,
+                shown=command,
                 cwd=cwd,
                 env=environment,
                 stdin=subprocess.PIPE if stdin == "pipe" else subprocess.DEVNULL,
@@ -117,13 +129,15 @@ class ChildRegistry:
         child = ManagedChild(
             process,
             owner=owner,
-            command=tuple(redact(part) for part in argv),
             mark=mark,
-            started=datetime.now(UTC),
             on_ended=self._forget,
+            on_left=self._note_left if keep_left else None,
         )
+        log = StderrLog(log_file(self._logs, owner)) if self._logs is not None and ":" in owner else None
+        if log is not None:
+            log.note(f"{rfc3339(datetime.now(UTC))} started {shlex.join(command)} as {process.pid}")
         try:
-            await _connect(child, process, stdout_limit)
+            await connect_pipes(child, process, stdout_limit, log)
         except BaseException:
             self._discard(process)
             raise
@@ -141,10 +155,13 @@ class ChildRegistry:
         folder = cwd or Path.cwd()
         environment = foreground_environment(self._environ) | dict(env or {}) | {SHELL_MARK: self.shell_id}
         program = resolve_program(argv, "foreground", folder, environment)
+        command = tuple(redact(part) for part in argv)
+        self._reaper.watch()
         # On the loop's own thread: the terminal is the program's alone from here on, nobody waits for a frame.
         process = self._start(
             [program, *argv[1:]],
             owner="foreground",
+            shown=command,
             cwd=folder,
             env=environment,
             stdin=None,
@@ -154,8 +171,7 @@ class ChildRegistry:
         )
         with self._raw_lock:
             self._raw.pop(process.pid, None)
-        command = tuple(redact(part) for part in argv)
-        self._foreground[process.pid] = ForegroundProgram(process, command, datetime.now(UTC))
+            self._foreground[process.pid] = ForegroundProgram(process)
         exited = asyncio.Event()
         unwatch = watch_exit(process, lambda _status: exited.set())
         try:
@@ -166,15 +182,30 @@ class ChildRegistry:
             if process.poll() is None:
                 await asyncio.to_thread(terminate, process)
             self._foreground.pop(process.pid, None)
+            self._strike(process.pid)
         return process.returncode
 
     def list(self) -> list[ProcessInfo]:
-        """Return what runs now, oldest first."""
-        infos = [self._info(child.owner, child.pid, child.started, child.command) for child in self._children.values()]
-        infos += [
-            self._info("foreground", pid, entry.started, entry.command) for pid, entry in self._foreground.items()
-        ]
-        return sorted(infos, key=lambda info: info.started)
+        """Return what runs now, oldest first. Blocks for some milliseconds: call it in a thread."""
+        rows = processes.table()
+        infos: list[ProcessInfo] = []
+        for recorded in tuple(self._recorded.values()):
+            child = self._children.get(recorded.pid)
+            left = child.seen() if child is not None and child.keeps_left else ()
+            log = child.log_path if child is not None else None
+            for shown in stand_ins(recorded, left) if left else (recorded,):
+                if (info := describe(shown, rows, log=log)) is not None:
+                    infos.append(info)
+        return sorted(infos, key=lambda info: (info.started, info.pid))
+
+    async def sweep(self) -> Swept:
+        """End what earlier shells left behind when they were killed, by their ledgers. Takes its time in a thread."""
+        return Swept() if self._ledger_dir is None else await asyncio.to_thread(sweep, self._ledger_dir)
+
+    def hurry(self, seconds: float = _CLOSE_S) -> None:
+        """The shell is ending: whatever still runs after ``seconds`` is killed, however politely it is being asked."""
+        if self._used and self._deadline is None:
+            self._deadline = asyncio.get_running_loop().call_later(seconds, self._kill_all)
 
     async def close(self) -> None:
         """End everything, in parallel, and start nothing any more. Returns when nothing is left; may be called twice.
@@ -184,19 +215,23 @@ class ChildRegistry:
         self._closed = True
         if not self._used:
             return
+        await self._stop_looking()
         children = list(self._children.values())
         await asyncio.gather(*(child.end(None, grace=_CLOSE_GRACE_S, sweep=False) for child in children))
         for entry in list(self._foreground.values()):
             await asyncio.to_thread(terminate, entry.process)
-        mark = f"{SHELL_MARK}={self.shell_id}"
-        left = await asyncio.to_thread(sweep_strays, mark, [], _CLOSE_GRACE_S)
+        known = [running for child in children for running in child.seen()]
+        left = await asyncio.to_thread(sweep_strays, self._mark, known, _CLOSE_GRACE_S)
+        self._reaper.close()
         if left or self._children:
+            self._guard.let_finish()
             pids = sorted({running.pid for running in left} | set(self._children))
             raise HarnessError(
                 f"these processes could not be ended: {', '.join(map(str, pids))}",
                 mend="they wait inside the kernel or belong to another user; end them by hand",
                 code="left-over",
             )
+        await asyncio.to_thread(self._guard.dismiss)
         self._settle()
 
     def close_now(self) -> None:
@@ -209,16 +244,19 @@ class ChildRegistry:
         for process in raw:
             kill_group(process.pid)
         children = list(self._children.values())
+        known = [running for child in children for running in child.seen()]
         for child in children:
             child.kill_now()
-        for entry in self._foreground.values():
+        for entry in list(self._foreground.values()):
             with contextlib.suppress(OSError):
                 entry.process.kill()
         for child in children:
             child.reap_now(_REAP_S)
-        strays = processes.find_strays(f"{SHELL_MARK}={self.shell_id}")
-        processes.send(strays, signal.SIGKILL)
-        self._settle()
+        left = sweep_strays(self._mark, known, 0.0)
+        self._reaper.reap()
+        self._guard.let_finish()  # it looks once more, after our own end
+        if not left:
+            self._settle()
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -227,6 +265,7 @@ class ChildRegistry:
         argv: Sequence[str],
         *,
         owner: str,
+        shown: tuple[str, ...],
         cwd: Path,
         env: Mapping[str, str],
         stdin: int | None,
@@ -240,6 +279,7 @@ class ChildRegistry:
                 raise HarnessError("the shell is ending, nothing is started any more", where=owner, code="closed")
             if not self._used:
                 self._used = True
+                become_subreaper()
                 atexit.register(self.close_now)
             try:
                 process = subprocess.Popen(
@@ -248,22 +288,85 @@ class ChildRegistry:
             except (OSError, ValueError) as error:
                 raise start_error(error, argv[0], owner) from error
             self._raw[process.pid] = process
+            self._record(process.pid, owner, shown, serves=stdin == subprocess.PIPE)
             return process
+
+    def _record(self, pid: int, owner: str, command: tuple[str, ...], *, serves: bool) -> None:
+        self._starts[owner] += serves  # what is only asked for its version is no earlier start of the server
+        running = processes.look(pid)
+        started = running.started if running is not None else 0.0
+        restarts = max(0, self._starts[owner] - 1) if ":" in owner else 0
+        recorded = LedgerChild(pid, started, owner, rfc3339(datetime.now(UTC)), restarts, command)
+        self._recorded[pid] = recorded
+        self._note(recorded)
+
+    def _note_left(self, child: ManagedChild) -> None:
+        recorded = self._recorded[child.pid]
+        for stand_in in stand_ins(recorded, child.seen()):
+            self._left.setdefault(child.pid, []).append(stand_in.pid)
+            self._note(stand_in)
+
+    def _note(self, child: LedgerChild) -> None:
+        with self._raw_lock:
+            self._guard.started(child.pid, child.started)
+            if self._ledger is not None:
+                self._ledger.started(child)
+
+    def _strike(self, pid: int) -> None:
+        with self._raw_lock:
+            if self._recorded.pop(pid, None) is None:
+                return
+            for gone in (pid, *self._left.pop(pid, ())):
+                self._guard.ended(gone)
+                if self._ledger is not None:
+                    self._ledger.ended(gone)
+
+    def _waited_for(self) -> set[int]:
+        running = [child.pid for child in self._children.values() if child.returncode is None]
+        guard = () if self._guard.pid is None else (self._guard.pid,)
+        return {*running, *self._raw, *self._foreground, *guard}
 
     def _adopt(self, child: ManagedChild) -> None:
         with self._raw_lock:
+            self._children[child.pid] = child
             self._raw.pop(child.pid, None)
-        self._starts[child.owner] += 1
-        self._children[child.pid] = child
-        running = processes.look(child.pid)
-        if self._ledger is not None and running is not None:
-            self._ledger.started(running.pid, running.started, child.owner, child.command)
+        self._fresh.set()
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look_now_and_then(), name="look at descendants")
 
     def _forget(self, child: ManagedChild) -> None:
         if self._children.get(child.pid) is child:
             del self._children[child.pid]
-            if self._ledger is not None:
-                self._ledger.ended(child.pid)
+            self._strike(child.pid)
+
+    async def _look_now_and_then(self) -> None:
+        """Keep in mind what the children have started: once a parent is gone nothing tells whose it was."""
+        turn = 0
+        while self._children and not self._closed:
+            self._fresh.clear()
+            kept = [child for child in self._children.values() if child.keeps_left]
+            pause = _LOOKS_S[min(turn, len(_LOOKS_S) - 1)]
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(pause, _KEPT_LOOK_S) if kept else pause):
+                    await self._fresh.wait()
+                turn = -1
+            turn += 1
+            before = [(child, child.seen()) for child in self._children.values()]
+            now = await asyncio.to_thread(_look, [child for child, _ in before])
+            for (child, seen), found in zip(before, now, strict=True):
+                child.saw(seen, found)
+                if child.keeps_left and not child.seen():
+                    await child.look_for_left()
+
+    async def _stop_looking(self) -> None:
+        task, self._looking = self._looking, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+
+    def _kill_all(self) -> None:
+        for child in list(self._children.values()):
+            child.kill_now()
 
     def _discard_unwanted(self, starting: asyncio.Future[subprocess.Popen[bytes]]) -> None:
         if not starting.cancelled() and starting.exception() is None:
@@ -273,34 +376,21 @@ class ChildRegistry:
         discard(process)
         with self._raw_lock:
             self._raw.pop(process.pid, None)
+        self._strike(process.pid)
+
+    @property
+    def _mark(self) -> str:
+        return f"{SHELL_MARK}={self.shell_id}"
 
     def _settle(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
         if self._ledger is not None:
             self._ledger.close()
         atexit.unregister(self.close_now)
 
-    def _info(self, owner: str, pid: int, started: datetime, command: tuple[str, ...]) -> ProcessInfo:
-        running = processes.look(pid)
-        return ProcessInfo(
-            owner=owner,
-            pid=pid,
-            ppid=running.ppid if running is not None else os.getpid(),
-            started=rfc3339(started),
-            rss=running.rss if running is not None else 0,
-            restarts=max(0, self._starts[owner] - 1) if ":" in owner else 0,
-            command=command,
-        )
 
-
-async def _connect(child: ManagedChild, process: subprocess.Popen[bytes], stdout_limit: int) -> None:
-    ring = ErrorRing()
-    writer: asyncio.StreamWriter | None = None
-    output: ReadPipe | None = None
-    errors: asyncio.ReadTransport | None = None
-    if process.stdin is not None:
-        writer = await write_pipe(process.stdin)
-    if process.stdout is not None:
-        output = await read_pipe(process.stdout, stdout_limit)
-    if process.stderr is not None:
-        errors = await drain_to(ring, process.stderr)
-    child.connect(stdin=writer, output=output, errors=errors, ring=ring)
+def _look(children: Sequence[ManagedChild]) -> list[tuple[processes.Running, ...]]:
+    rows = processes.table()
+    return [child.look(rows) for child in children]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -11,7 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from harness_tui.children.child import ManagedChild
 from harness_tui.children.lookup import find_binary
+from harness_tui.children.pipes import ErrorRing, ReadPipe, drain_to, read_pipe, write_pipe
+from harness_tui.children.stderr_log import StderrLog
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import STOP_GRACE_S
 
@@ -60,6 +64,23 @@ def start_error(error: OSError | ValueError, program: str, owner: str) -> Harnes
         )
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return HarnessError(f"{program} could not be started: {text}", where=owner, code="spawn")
+
+
+async def connect_pipes(
+    child: ManagedChild, process: subprocess.Popen[bytes], stdout_limit: int, log: StderrLog | None
+) -> None:
+    """Connect the pipes of a process that was just started to the running loop, and hand them to ``child``."""
+    ring = ErrorRing()
+    writer: asyncio.StreamWriter | None = None
+    output: ReadPipe | None = None
+    errors: asyncio.ReadTransport | None = None
+    if process.stdin is not None:
+        writer = await write_pipe(process.stdin)
+    if process.stdout is not None:
+        output = await read_pipe(process.stdout, stdout_limit)
+    if process.stderr is not None:
+        errors = await drain_to(ring, log, process.stderr)
+    child.connect(stdin=writer, output=output, errors=errors, ring=ring, log=log)
 
 
 def kill_group(pid: int) -> None:

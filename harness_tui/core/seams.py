@@ -127,6 +127,10 @@ class Child(Protocol):
         """Return the last lines of its standard error, cleaned for display."""
         ...
 
+    async def left(self) -> Sequence[int]:
+        """Wait for the exit; return the pids of what it left running, which only ``keep_left`` lets live on."""
+        ...
+
     async def wait(self) -> int:
         """Wait until the process itself has exited (not until its pipes are closed)."""
         ...
@@ -151,10 +155,12 @@ class ProcessSpawner(Protocol):
         stdout: Literal["pipe", "null"] = "pipe",
         stderr: Literal["ring", "stdout"] = "ring",
         stdout_limit: int = 65_536,
+        keep_left: bool = False,
     ) -> Child:
         """Start ``argv`` in ``cwd`` with the base environment, the ``inherit``-ed names, then ``env``.
 
         Raises ``HarnessError`` that names a missing binary or folder. ``stdout_limit`` is the ``StreamReader`` limit.
+        With ``keep_left`` what the process leaves running when it exits lives until it is stopped or the shell ends.
         """
         ...
 

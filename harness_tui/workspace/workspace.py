@@ -87,7 +87,7 @@ class Workspace:
         self.surroundings = Surroundings()
         self.trust = TrustStore(places)
         self.clock = SystemClock()
-        self.children = ChildRegistry(places.ledger)
+        self.children = ChildRegistry(places.ledger, logs=places.logs)
         self.store = SessionStore(places.database)
         self.approvals = Approvals(places, project.root)
         self._loop = asyncio.get_running_loop()
@@ -104,6 +104,7 @@ class Workspace:
         self._sessions: dict[str, LiveSession] = {}
         self._model: str | None = None
         self._closed = False
+        self._sweeping: asyncio.Task[None] | None = None
 
     # --- opening -------------------------------------------------------------------------------------
 
@@ -120,7 +121,17 @@ class Workspace:
         except BaseException:
             await workspace.children.close()
             raise
+        workspace._sweeping = asyncio.create_task(workspace._sweep(), name="sweep what earlier shells left")
         return workspace
+
+    async def _sweep(self) -> None:
+        swept = await self.children.sweep()
+        if swept.ended:
+            text = f"ended what a shell that was killed had left: {', '.join(sorted(set(swept.ended)))}"
+            self.surroundings.emit(Notice("info", "children", text))
+        if swept.left:
+            text = f"these processes of a shell that was killed could not be ended: {', '.join(map(str, swept.left))}"
+            self.surroundings.emit(Notice("warning", "children", text, "end them by hand"))
 
     async def _build(self) -> None:
         read = await asyncio.to_thread(self._read)
@@ -341,6 +352,9 @@ class Workspace:
         if self._closed:
             return
         self._closed = True
+        self.children.hurry()
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         try:
             for live in tuple(self._sessions.values()):
                 await self.close_session(live)

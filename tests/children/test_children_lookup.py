@@ -65,9 +65,18 @@ async def test_the_ledger_names_what_runs_and_goes_with_the_registry(tmp_path: P
     registry = ChildRegistry(tmp_path / "state")
     child = await registry.spawn(["sleep", "60"], owner="mcp:a", cwd=tmp_path, env={"NOT_KEPT": "value"})
     path = tmp_path / "state" / f"children-{registry.shell_id}.jsonl"
-    (line,) = [json.loads(text) for text in path.read_text().splitlines()]
+    head, line = [json.loads(text) for text in path.read_text().splitlines()]
+    assert (head["shell"], head["pid"]) == (registry.shell_id, os.getpid())
+    assert head["started"] > 0
     assert line.pop("started") > 0
-    assert line == {"pid": child.pid, "owner": "mcp:a", "shell": registry.shell_id, "command": ["sleep", "60"]}
+    assert line.pop("since").startswith("20")
+    assert line == {
+        "pid": child.pid,
+        "owner": "mcp:a",
+        "shell": registry.shell_id,
+        "restarts": 0,
+        "command": ["sleep", "60"],
+    }
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     await child.stop()
     assert json.loads(path.read_text().splitlines()[-1]) == {"pid": child.pid, "ended": True}

@@ -209,9 +209,11 @@ async def test_a_thread_watches_where_there_is_no_descriptor_of_a_process(
 
 
 async def test_the_list_says_who_and_how_often(registry: ChildRegistry, tmp_path: Path) -> None:
-    first = await registry.spawn(["sleep", "60"], owner="mcp:a", cwd=tmp_path)
+    first = await registry.spawn(["sleep", "60"], owner="mcp:a", cwd=tmp_path, stdin="pipe")
     await first.stop()
-    second = await registry.spawn(["sleep", "60", "1"], owner="mcp:a", cwd=tmp_path)
+    asked = await registry.spawn(["true"], owner="mcp:a", cwd=tmp_path)  # for its version, as it were: no start
+    await asked.stop()
+    second = await registry.spawn(["sleep", "60", "1"], owner="mcp:a", cwd=tmp_path, stdin="pipe")
     (info,) = registry.list()
     assert (info.owner, info.pid, info.restarts, info.command) == ("mcp:a", second.pid, 1, ("sleep", "60", "1"))
     assert info.rss > 0

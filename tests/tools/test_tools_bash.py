@@ -108,7 +108,7 @@ async def test_a_cancel_ends_everything_and_what_was_written_was_told(bench: Any
     task = asyncio.create_task(bench.call("bash", command=command))
     async with asyncio.timeout(10):
         while not (
-            bench.registry.list() and (bench.root / "pid").exists() and (bench.root / "pid").read_text().strip()
+            bench.registry._children and (bench.root / "pid").exists() and (bench.root / "pid").read_text().strip()
         ):
             await asyncio.sleep(0.01)
     task.cancel()
