@@ -228,7 +228,11 @@ class HarnessApp(App[None]):
         if self.controller is not None:
             self.controller.tell_failure(event.worker.error)
         else:
-            self.status.say(f"could not start: {event.worker.error}; Ctrl+Q leaves")
+            from harness_tui.core.text import clean_for_display
+
+            self.status.say("could not start; Ctrl+Q leaves")
+            reason = clean_for_display(f"could not start: {event.worker.error}")
+            self.notify(reason, severity="error", timeout=3600, markup=False)  # whole: the status line is one row
 
     # --- actions -------------------------------------------------------------------------------------
 

@@ -203,7 +203,7 @@ class Presenter:
                     self._refused = self._typed[0]
                 self._tools.end_all("cancelled" if event.reason == "cancelled" else "ended")
                 self._end_run()
-                if self._run_started_at or not self._tools.calls:  # a call by hand says itself how it went
+                if self._run_started_at or not self._told_already():
                     self._add(self._end_block(event, envelope.time))
                 self._run_started_at, self._tools.calls = "", 0
             case _:
@@ -226,6 +226,11 @@ class Presenter:
                 self._tools.file_changed(event)
             case _:
                 pass
+
+    def _told_already(self) -> bool:
+        """Whether what ended without a start is explained: a call by hand by its result, a refusal by a notice."""
+        last = self.transcript.blocks[-1] if self.transcript.blocks else None
+        return bool(self._tools.calls) or (isinstance(last, NoticeBlock) and last.level == "error")
 
     def _begin_by_hand(self, envelope: ev.Envelope) -> None:
         """A call that a person makes starts no run, but it goes on, can be cancelled, and makes messages wait."""

@@ -114,6 +114,9 @@ class ToolLog:
         block.seconds = seconds_between(block.started, moment)
         if event.truncated is not None:
             path = clean_for_display(event.truncated.path, one_line=True)
+            text, _, last = block.output.rpartition("\n")
+            if last.startswith("[") and path in last:  # the model is told the same
+                block.output = text
             block.cut = f"cut; all {event.truncated.bytes:,} bytes are in {path}"
         self._transcript.touch(block)
 

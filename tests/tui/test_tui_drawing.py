@@ -92,6 +92,14 @@ def test_what_a_person_read_by_hand_is_shown_from_its_start() -> None:
     assert shown(block)[-1] == "  … 4 more lines (Ctrl+O shows all)"
 
 
+def test_a_long_title_is_cut_to_one_line_and_stands_whole_when_unfolded() -> None:
+    block = tool(note="exit code 1", seconds=2.0)
+    block.title = "Run " + "x" * 100
+    assert shown(block, 60) == [f"✓ Run {'x' * 32}…  exit code 1 · 2.0 s"]
+    block.folded = False
+    assert "".join(shown(block)).count("x") >= 100
+
+
 def test_errors_stand_under_the_edit_that_caused_them() -> None:
     lines = shown(tool(diff="@@ -1 +1 @@\n-a\n+b\n", output="edited", problems=("L1: no b here",)))
     assert lines == ["✓ Run ls", "      ⋯", "  1 - a", "  1 + b", "  ✗ L1: no b here"]

@@ -244,6 +244,19 @@ def test_a_message_that_never_ran_says_why(session: Any) -> None:
     assert [block.text for block in session.presenter.transcript.blocks] == ["no such agent"]
 
 
+def test_where_the_whole_of_a_long_output_is_stands_once(session: Any) -> None:
+    cut = ev.Truncation("/srv/out/c1.txt", 70_000)
+    output = "last row\n[the whole, 70000 bytes, is in /srv/out/c1.txt]"
+    session.play(START, started(), ev.ToolFinished("c1", "bash", output, False, {}, cut))
+    block = session.presenter.transcript.blocks[-1]
+    assert (block.output, block.cut) == ("last row", "cut; all 70,000 bytes are in /srv/out/c1.txt")
+
+
+def test_a_refused_message_is_explained_once(session: Any) -> None:
+    session.play(ev.Notice("error", "session", "no such agent"), ev.RunFinished("refused", ev.RunError("usage", "x")))
+    assert [block.text for block in session.presenter.transcript.blocks] == ["no such agent"]
+
+
 def edited(**report: Any) -> ev.ToolFinished:
     diff = {"path": "a.py", "diff": "@@ -1 +1 @@\n-a\n+b\n", "added": 1, "removed": 1}
     return ev.ToolFinished("c1", "edit", "Edited a.py", False, metadata=diff | report)

@@ -68,9 +68,9 @@ def test_nine_choices_take_a_line_each_and_the_preview_gets_the_other_rows() -> 
     view = RequestView(Palette())
     assert view.show(sheet(40, *(f"/srv/shop/{letter}.py" for letter in "abcdef")), 18) == 18
     rows = rows_of(view)
-    assert rows[1:11] == [f"line {number}" for number in range(1, 11)]
-    assert rows[11] == "… 30 more lines (PgDn)"
-    assert rows[12:16] == [
+    assert rows[1:12] == [f"line {number}" for number in range(1, 12)]
+    assert rows[12] == "… 29 more lines (PgDn)"
+    assert rows[13:17] == [
         " 1. Yes, once",
         " 2. Yes, for this session: allow edit ./a.py",
         " 3. Yes, for this session: allow edit ./b.py",
@@ -144,6 +144,11 @@ def test_a_command_is_shown_whole_with_the_decision_on_each_part() -> None:
         "? rm b  asks",
         "in /srv",
     ]
+
+
+def test_a_call_that_repeats_itself_says_so() -> None:
+    event = ev.PermissionRequested("r", "c", "doom_loop", ("read",), ev.ArgumentsPreview({"path": "a"}), ())
+    assert plain(preview_lines(event, 200)[0]).startswith("The model repeats itself")
 
 
 def test_a_diff_says_which_file_and_how_much() -> None:

@@ -16,7 +16,7 @@ from textual.timer import Timer
 
 from harness_tui.tui.approval.page import ApprovalPage, Entry, QuestionPage
 from harness_tui.tui.approval.view import RequestView, Sheet, detail_lines, entry_line, fits
-from harness_tui.tui.lines import cut_line, wrap
+from harness_tui.tui.lines import Line, cut_line, wrap
 from harness_tui.tui.prompt.editor import MessageEditor
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from harness_tui.core.intents import Answer
 
 GRACE_S: Final = 1.0
+_HEAD_LINES: Final = 2
 _AROUND: Final = 5
 """Rows that are not the bar's: its border, the status line, a little of the transcript."""
 
@@ -200,12 +201,20 @@ class RequestBar(Vertical):
         width, entries = self._width, page.entries()
         foot = wrap([(page.error, "error")], width, first=(("✗ ", "error"),)) if page.error else []
         return Sheet(
-            head=wrap([(page.head, "bold")], width, first=(("? ", "warning bold"),)),
+            head=self._head(page, width),
             body=page.body(width),
             entries=[entry_line(entry, place, width) for place, entry in enumerate(entries)],
             details=[detail_lines(entry, place, width) for place, entry in enumerate(entries)],
             foot=[*foot, cut_line(((self._hint(page), "muted"),), width)],
         )
+
+    def _head(self, page: ApprovalPage | QuestionPage, width: int) -> list[Line]:
+        """Draw the question. What an approval is about stands whole in its body, so its head is never long."""
+        lines = wrap([(page.head, "bold")], width, first=(("? ", "warning bold"),))
+        if isinstance(page, ApprovalPage) and len(lines) > _HEAD_LINES:
+            last = lines[_HEAD_LINES - 1]
+            lines[_HEAD_LINES - 1 :] = [(*cut_line(last, width - 2), (" …", "muted"))]
+        return lines
 
     def _show_editor(self, prompt: str | None, entries: list[Entry]) -> None:
         show = prompt is not None

@@ -20,6 +20,7 @@ _SCOPES: Final = {
     "project": "Yes, always in this project",
     "user": "Yes, always everywhere",
 }
+_WHY: Final = {"doom_loop": "The model repeats itself: the same call with the same arguments, several times in a row."}
 _BAR: Final[Line] = (("│ ", "muted"),)
 
 
@@ -73,8 +74,8 @@ def title_of(event: ev.PermissionRequested, call_title: str) -> str:
 def preview_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
     """Draw what would happen, whole: whoever shows it scrolls."""
     lines: list[Line] = []
-    if event.reason:
-        lines.extend(wrap([(clean_for_display(event.reason), "warning")], width))
+    if reason := event.reason or _WHY.get(event.permission):
+        lines.extend(wrap([(clean_for_display(reason), "warning")], width))
     match event.preview:
         case ev.DiffPreview(path=path, text=text, before_hash=before):
             added, removed = count_changes(text)

@@ -36,7 +36,7 @@ class Sheet:
     foot: list[Line]
 
     def detail_rows(self) -> int:
-        """Return the rows to keep for details, the same whichever entry is marked: nothing jumps."""
+        """Return the rows to keep for details where there is room, so that nothing jumps when another is marked."""
         return max((len(lines) for lines in self.details if len(lines) <= _DETAIL_LINES), default=0)
 
 
@@ -78,8 +78,9 @@ class RequestView(Widget, can_focus=True):
         body = sheet.body
         if len(detail) > _DETAIL_LINES:
             body, detail = [*detail, *body], []
-        below = [*detail, *[()] * (sheet.detail_rows() - len(detail)), *sheet.foot]
-        room = rows - len(sheet.head) - len(below)
+        room = rows - len(sheet.head) - len(detail) - len(sheet.foot)
+        spare = max(0, min(sheet.detail_rows() - len(detail), room - len(sheet.entries) - len(body)))
+        room, below = room - spare, [*detail, *[()] * spare, *sheet.foot]
         count = min(len(sheet.entries), max(_LEAST_ENTRIES, room - len(body)))
         lines: list[tuple[Line, int | None]] = [(line, None) for line in sheet.head]
         lines.extend((line, None) for line in self._window(body, max(_LEAST_BODY, room - count)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness_tui.tui.lines import Line, Span, cut_line, plain, wrap
+from harness_tui.tui.lines import Line, Span, cells, cut_cells, cut_line, plain, wrap
 from harness_tui.tui.transcript.blocks import (
     FOLDED_LINES,
     MarkdownBlock,
@@ -134,7 +134,10 @@ class BlockRenderer:
         notes = [note for note in (block.note, block.source) if note]
         if block.seconds is not None and block.seconds >= 0.1:
             notes.append(duration(block.seconds))
-        title: list[Span] = [(block.title, "bold")]
+        said = block.title
+        if not self.unfolded(block):  # one line, unless a reason is longer than half of it
+            said = cut_cells(said, max(width // 2, width - 4 - cells(" · ".join(notes))))
+        title: list[Span] = [(said, "bold")]
         if notes:
             title.append((f"  {' · '.join(notes)}", "muted"))
         lines = wrap(title, width, first=((f"{sign} ", style),))
