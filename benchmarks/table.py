@@ -1,0 +1,164 @@
+"""The rows of the bench: what is measured, in which form, with which budget.
+
+A budget is a ratio to a floor, a difference to it, or a plain limit. Floors are measured in the same run, in turn with
+the figure, so that a slow or busy machine slows both.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one row may cost: ``times`` the floor, ``more`` than the floor in ``unit``, or a ``limit`` in ``unit``."""
+
+    bench: str
+    name: str
+    unit: str
+    form: Literal["times", "more", "limit"]
+    most: float
+
+    @property
+    def words(self) -> str:
+        """The budget for people: ``2 x``, ``+ 0.5 ms``, ``25 MiB``."""
+        match self.form:
+            case "times":
+                return f"{self.most:g} x"
+            case "more":
+                return f"+ {self.most:g} {self.unit}"
+            case "limit":
+                return f"{self.most:g} {self.unit}".rstrip()
+
+
+BUDGETS = {
+    key: Budget(bench, name, unit, form, most)
+    for key, bench, name, unit, form, most in (
+        ("version", "version", "--version", "ms", "times", 2.0),
+        ("frame", "start", "first frame", "ms", "times", 1.35),
+        ("ready", "start", "ready for typing", "ms", "times", 1.35),
+        ("ahead", "start", "keys lost that were typed ahead", "", "limit", 0),
+        ("run", "run", "run, one turn, CPU", "ms", "times", 1.5),
+        ("idle", "idle", "idle memory (PSS)", "MiB", "times", 2.0),
+        ("idle-cpu", "idle", "idle CPU", "%", "limit", 1.0),
+        ("idle-mcp", "idle", "idle memory, one MCP server", "MiB", "times", 3.2),
+        ("idle-answer", "idle", "idle memory after a first answer", "MiB", "times", 5.0),
+        ("resume", "long", "resume 2,000 messages, first frame", "ms", "times", 1.5),
+        ("echo", "long", "key echo, 5,000 blocks", "ms", "times", 1.5),
+        ("append", "long", "append a block, CPU, 5,000 over 50 blocks", "ms", "times", 2.0),
+        ("focus", "long", "focus out and in, CPU, 5,000 blocks", "ms", "times", 3.0),
+        ("resize-5000", "long", "resize, CPU, 5,000 blocks", "ms", "times", 3.0),
+        ("stream", "stream", "5,000 tokens, CPU, over one plain Static", "s", "times", 2.0),
+        ("library-start", "library", "start with 1,000 commands and skills over 10", "ms", "times", 1.2),
+        ("library-key", "library", "completion key, 1,000 over 10", "ms", "times", 1.2),
+        ("mcp", "mcp", "MCP call over the SDK's client", "ms", "more", 0.5),
+        ("mcp-gate", "mcp", "MCP call with gate, events and record", "ms", "more", 2.0),
+        ("mcp-large", "large", "16 MB MCP result, longest loop block", "ms", "times", 2.0),
+        ("lsp", "lsp", "LSP verdict, ty, over a bare client", "ms", "more", 5.0),
+        ("tokens", "session", "long session: 5,000 tokens, CPU", "s", "times", 2.0),
+        ("turns", "session", "long session: 60 turns, CPU", "s", "times", 2.5),
+        ("stream-key", "session", "long session: key echo while streaming", "ms", "times", 1.5),
+        ("stream-key-p95", "session", "long session: the same, p95", "ms", "limit", 25.0),
+        ("page", "session", "long session: page up", "ms", "times", 2.0),
+        ("page-limit", "session", "long session: page up, slowest run", "ms", "limit", 10.0),
+        ("resize", "session", "long session: resize", "ms", "times", 2.0),
+        ("memory", "session", "long session: memory at the end (RSS)", "MiB", "times", 2.0),
+        ("growth", "session", "long session: growth of memory", "MiB", "limit", 25.0),
+        ("bytes", "session", "long session: bytes written for 5,000 tokens", "MB", "limit", 2.5),
+        ("lag", "session", "long session: lag after the last token", "ms", "limit", 70.0),
+        ("last-turns", "session", "long session: last ten turns over first ten", "ms", "times", 1.1),
+        ("left", "session", "long session: processes left after hangup", "", "limit", 0),
+    )
+}
+"""Every row, in the order of the table; the key is what the benches name it by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measured line. ``figure`` and ``floor`` are medians in the budget's unit; a limit has no floor."""
+
+    key: str
+    figure: float
+    floor: float | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """What it may cost."""
+        return BUDGETS[self.key]
+
+    @property
+    def measure(self) -> float:
+        """What is held against the budget."""
+        match self.budget.form:
+            case "times":
+                return self.figure / self.floor if self.floor else math.inf
+            case "more":
+                return self.figure - self.floor if self.floor is not None else math.inf
+            case "limit":
+                return self.figure
+
+    @property
+    def holds(self) -> bool:
+        """Whether the budget holds. What is not a number does not."""
+        return self.measure <= self.budget.most
+
+    @property
+    def result(self) -> str:
+        """The measure for people."""
+        match self.budget.form:
+            case "times":
+                return f"{self.measure:.2f} x"
+            case "more":
+                return f"{self.measure:+.2f} {self.budget.unit}"
+            case "limit":
+                return "" if self.holds else "over"
+
+    def as_data(self) -> dict[str, object]:
+        """The row as it is written to a file."""
+        budget = self.budget
+        named = {"bench": budget.bench, "name": budget.name, "unit": budget.unit, "form": budget.form}
+        measured = {"figure": self.figure, "floor": self.floor, "measure": self.measure}
+        return {"key": self.key, **named, **measured, "budget": budget.most, "holds": self.holds}
+
+    def __str__(self) -> str:
+        unit = self.budget.unit
+        floor = "" if self.floor is None else f"{number(self.floor)} {unit}"
+        verdict = "holds" if self.holds else "MISSED"
+        figure = f"{number(self.figure)} {unit}".rstrip()
+        return f"{self.budget.name:46} {figure:>11} {floor:>11} {self.result:>9} {self.budget.words:>9}  {verdict}"
+
+
+HEADER = f"{'what':46} {'figure':>11} {'floor':>11} {'result':>9} {'budget':>9}  verdict"
+
+Bench = Callable[[int], Iterator[Row]]
+"""A bench measures with the given number of runs and yields its rows."""
+
+
+def number(value: float) -> str:
+    """A figure with three digits that mean something."""
+    return (
+        f"{value:.0f}"
+        if abs(value) >= 100 or value == int(value)
+        else f"{value:.1f}"
+        if value >= 10
+        else f"{value:.2f}"
+    )
+
+
+def in_turn(runs: int, *measures: Callable[[], float]) -> list[float]:
+    """Run the measures in turn, the order reversed each time, and return their medians."""
+    return [statistics.median(values) for values in each_in_turn(runs, *measures)]
+
+
+def each_in_turn(runs: int, *measures: Callable[[], float]) -> list[list[float]]:
+    """Run the measures in turn, the order reversed each time, and return all their figures."""
+    figures: list[list[float]] = [[] for _ in measures]
+    for turn in range(runs):
+        order = list(range(len(measures)))
+        for index in order if turn % 2 == 0 else reversed(order):
+            figures[index].append(measures[index]())
+    return figures
