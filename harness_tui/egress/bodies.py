@@ -37,12 +37,14 @@ class Decoder:
         self._name = names[0] if names else None
         self._inflater: Any = None if self._name is None else zlib.decompressobj(_WINDOWS[self._name])
         self._fresh = True
+        self._ended = False
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Return what ``data`` decodes to, in pieces of bounded size. Raises ``BodyError``."""
         if self._inflater is None:
             yield data
             return
+        data = self._after_end(data)
         while data:
             try:
                 piece = self._inflater.decompress(data, _PIECE)
@@ -58,23 +60,36 @@ class Decoder:
                 yield piece
             data = self._inflater.unconsumed_tail
             if self._inflater.eof:
-                data = self._inflater.unused_data.lstrip(b"\0")
-                self._inflater = zlib.decompressobj(_WINDOWS[self._name or ""])
+                self._ended = True
+                data = self._after_end(self._inflater.unused_data)
+
+    def _after_end(self, data: bytes) -> bytes:
+        """Begin the next member of a file of several; zeros between and after them are padding."""
+        if not self._ended:
+            return data
+        data = data.lstrip(b"\0")
+        if data:
+            self._ended, self._inflater = False, zlib.decompressobj(_WINDOWS[self._name or ""])
+        return data
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """A body, decoded, that raises ``BodyError`` when there is more of it than ``max_bytes``; ``None`` is no limit."""
+    """A body, decoded, that raises ``BodyError`` when there is more of it than ``max_bytes``; ``None`` is no limit.
 
-    def __init__(self, inner: Any, decoder: Decoder, *, max_bytes: int | None, where: str) -> None:
+    Nothing is wrong with an encoding until somebody reads the body: an answer may be of interest without it.
+    """
+
+    def __init__(self, inner: Any, encoding: str, *, max_bytes: int | None, where: str) -> None:
         self._inner = inner
-        self._decoder = decoder
+        self._encoding = encoding
         self._max_bytes = max_bytes
         self._where = where
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        decoder = Decoder(self._encoding, self._where)
         count = 0
         async for data in self._inner:
-            for piece in self._decoder.pieces(data):
+            for piece in decoder.pieces(data):
                 count += len(piece)
                 if self._max_bytes is not None and count > self._max_bytes:
                     what = f"its answer is over {self._max_bytes} bytes"

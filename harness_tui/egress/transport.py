@@ -13,7 +13,7 @@ import httpx2
 
 from harness_tui.config.settings import EgressSettings
 from harness_tui.core.seams import AuditSink
-from harness_tui.egress.bodies import Decoder, LimitedBody
+from harness_tui.egress.bodies import LimitedBody
 from harness_tui.egress.errors import BadUrlError, EgressBlockedError
 from harness_tui.egress.network import GuardedNetwork, Resolver, addresses_of
 from harness_tui.egress.policy import Place, Policy, record_block
@@ -112,15 +112,15 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         headers = httpx2.Headers(answer.headers)
         stream = _Translated(answer.stream, proxy)
         endless = headers.get("content-type", "").lower().startswith(_NO_LIMIT)
-        decoder = Decoder(headers.get("content-encoding", ""), str(place))
-        for name in ("content-encoding", "content-length"):
-            # Both speak of the bytes before decoding.
-            if name in headers and headers.get("content-encoding", "identity") != "identity":
-                del headers[name]
+        encoding = headers.get("content-encoding", "")
+        if encoding:
+            for name in ("content-encoding", "content-length"):  # both speak of the bytes before decoding
+                headers.pop(name, None)
+        limit = None if endless else self._max_body
         return httpx2.Response(
             answer.status,
             headers=headers,
-            stream=LimitedBody(stream, decoder, max_bytes=None if endless else self._max_body, where=str(place)),
+            stream=LimitedBody(stream, encoding, max_bytes=limit, where=str(place)),
             extensions=answer.extensions,
         )
 
