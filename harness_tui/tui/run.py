@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import signal
 import sys
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +22,12 @@ BACKEND: Final = "harness_tui.workspace.front:create_backend"
 
 THREAD_SLICE_S: Final = 0.001
 """How long a thread that scans, parses or imports keeps a key waiting, several times a key; 5 ms by default."""
+
+TERMINAL_LOOK_S: Final = 0.5
+"""How often it is looked whether the terminal is still there."""
+
+THREADS_END_S: Final = 1.0
+"""How long threads may take to end after everything was closed."""
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
@@ -50,6 +59,7 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
 
     code = asyncio.run(_run(HarnessApp(start, options or Options(), backend)))
     _let_go_of_a_dead_terminal()
+    _end_without_stuck_threads(code)
     return code
 
 
@@ -74,15 +84,39 @@ async def _run(app: HarnessApp) -> int:
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, app.leave, 128 + number)
+    watching = asyncio.create_task(_watch_terminal(app, sys.stdin.fileno()), name="watch the terminal")
     try:
         await app.run_async(mouse=app.options.mouse)
     finally:
+        watching.cancel()
         if problem := await app.close_backend():
             with contextlib.suppress(OSError):  # the terminal may be gone: there is nobody to tell
                 print(f"harness: {problem}", file=sys.stderr)  # noqa: T201
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
     return app.return_code or 0
+
+
+async def _watch_terminal(app: HarnessApp, descriptor: int) -> None:
+    """Leave when the terminal is gone. A hang-up need not come as a signal: not to a process without a controlling
+    terminal, and not through a launcher that ignores it; reading then gives nothing, at once and for ever."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLHUP | select.POLLERR)
+    while True:
+        if any(state & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, state in poll.poll(0)):
+            app.leave(128 + signal.SIGHUP)
+            return
+        await asyncio.sleep(TERMINAL_LOOK_S)
+
+
+def _end_without_stuck_threads(code: int) -> None:
+    """End the process now when a thread would keep it: everything of ours is closed, and it must not outlive that."""
+    end = time.monotonic() + THREADS_END_S
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join(max(0.0, end - time.monotonic()))
+            if thread.is_alive():
+                os._exit(code)
 
 
 def _let_go_of_a_dead_terminal() -> None:
