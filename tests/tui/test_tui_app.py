@@ -164,6 +164,26 @@ async def test_a_call_is_unfolded_by_keys_and_by_a_click(open_app: Any) -> None:
         await until(lambda: "row 4" in screen_text(app))
 
 
+async def test_a_default_of_a_form_that_looks_like_markup_is_shown_as_it_is(open_app: Any) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "string", "default": "[/bold] [x"}}}
+    async with open_app() as (app, _, backend):
+        backend.session.publish(START, ev.QuestionAsked("q1", "docs", "Name?", schema=schema), run=RUN)
+        await until(lambda: "empty: [/bold] [x" in screen_text(app))
+
+
+async def test_no_size_of_the_terminal_ends_the_program(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        for asked in (False, True):
+            if asked:
+                backend.session.publish(START, REQUEST, run=RUN)
+                await until(lambda: not app.prompt.display)
+            for size in ((1, 1), (1, 24), (2, 5), (3, 2), (5, 60), (200, 1), (300, 60)):
+                await pilot.resize_terminal(*size)
+                await pilot.pause()
+        await pilot.resize_terminal(80, 24)
+        await until(lambda: "Allow bash" in screen_text(app))
+
+
 async def test_further_requests_wait_visibly(open_app: Any) -> None:
     second = ev.QuestionAsked("q1", "docs", "Which one?", url="https://example.test/")
     async with open_app() as (app, pilot, backend):

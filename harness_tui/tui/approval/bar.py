@@ -225,7 +225,7 @@ class RequestBar(Vertical):
         elif not show and self._editor.display:
             self._editor.display = False
             self._view.focus()
-        self._editor.placeholder = prompt or ""
+        self._editor.invite(prompt or "")
 
     def _hint(self, page: ApprovalPage | QuestionPage) -> str:
         more = f" · {self._waiting} more wait" if self._waiting else ""

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import TextArea
 
@@ -65,6 +67,14 @@ class MessageEditor(TextArea):
         self._last_key = 0.0
         self._burst_lines = 0
         self._enter_timer: Timer | None = None
+
+    def invite(self, text: str) -> None:
+        """Show ``text`` while the field is empty, as it is: a server's default is no markup."""
+        self.placeholder = Content(clean_for_display(text, one_line=True))
+
+    def render_line(self, y: int) -> Strip:
+        """Return one row; a terminal of two columns leaves none for the text, and wrapping to none is an error."""
+        return super().render_line(y) if self.content_size.width > 0 else Strip.blank(self.size.width)
 
     # --- text ----------------------------------------------------------------------------------------
 
