@@ -3,7 +3,7 @@
 Each row is a figure of Harness beside a floor that is measured in the same run, in turn. Prints figure, floor, ratio,
 budget and verdict. Exit code 1 when a budget is missed, or when a screen did not show what was measured.
 
-    python benchmarks/bench.py [--runs N] [--only BENCH] [--json FILE]
+    python benchmarks/bench.py [--runs N] [--only BENCH] [--json FILE] [--markdown FILE]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import rows_long
 import rows_servers
 import rows_session
 import rows_start
-from table import HEADER, Bench, Row
+from table import HEADER, Bench, Row, as_markdown
 from watched import ScreenError
 
 BENCHES: dict[str, Bench] = {
@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None, benches: Mapping[str, Bench] = 
     parser.add_argument("--runs", type=int, default=7, help="how often a short measure is taken (7)")
     parser.add_argument("--only", action="append", choices=list(benches), help="only this bench; may be repeated")
     parser.add_argument("--json", type=Path, help="write the rows to this file as well")
+    parser.add_argument("--markdown", type=Path, help="write the table to this file as well")
     options = parser.parse_args(arguments)
     if options.runs < 1:
         parser.error("--runs must be at least 1")
@@ -65,6 +66,8 @@ def main(arguments: Sequence[str] | None = None, benches: Mapping[str, Bench] = 
             print(f"{name}: not measured: {error}", flush=True)
     if options.json:
         options.json.write_text(json.dumps([row.as_data() for row in rows], indent=2) + "\n")
+    if options.markdown:
+        options.markdown.write_text(as_markdown(rows))
     missed = [row.budget.name for row in rows if not row.holds]
     print(f"load at end {os.getloadavg()[0]:.1f}; {len(rows) - len(missed)} hold, {len(missed)} missed")
     for title, names in (("missed", missed), ("not measured", list(broken))):

@@ -95,13 +95,13 @@ def first_frame(argv: list[str], place: Place) -> tuple[float, float]:
 
 
 @contextmanager
-def settled(place: Place, argv: list[str], last: str | None = None) -> Iterator[Watched]:
+def settled(place: Place, argv: list[str], last: str | None = None, *, patience: float = 60.0) -> Iterator[Watched]:
     """Open a program and wait until it has nothing more to do; with ``last`` the screen must show that text."""
     with place.open(argv) as terminal:
         if terminal.pump(lambda: any(terminal.rows), 20) is None:
             raise ScreenError(f"{argv} drew nothing within 20 s")
         if last is not None:
-            terminal.see(last, 60)
+            terminal.see(last, patience)
         rest(terminal)
         yield terminal
 

@@ -179,6 +179,7 @@ def _turns(terminal: Watched, model: Model) -> Iterator[float]:
 def _pages(terminal: Watched) -> list[float]:
     """Page up: seconds until more than five rows changed."""
     times: list[float] = []
+    terminal.quiet()
     for _ in range(PAGES):
         before, start = list(terminal.rows), time.perf_counter()
         terminal.send(PAGE_UP)

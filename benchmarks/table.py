@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -124,18 +124,37 @@ class Row:
         measured = {"figure": self.figure, "floor": self.floor, "measure": self.measure}
         return {"key": self.key, **named, **measured, "budget": budget.most, "holds": self.holds}
 
-    def __str__(self) -> str:
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row for people: what, figure, floor, result, budget, verdict."""
         unit = self.budget.unit
         floor = "" if self.floor is None else f"{number(self.floor)} {unit}"
         verdict = "holds" if self.holds else "MISSED"
-        figure = f"{number(self.figure)} {unit}".rstrip()
-        return f"{self.budget.name:46} {figure:>11} {floor:>11} {self.result:>9} {self.budget.words:>9}  {verdict}"
+        return (
+            self.budget.name,
+            f"{number(self.figure)} {unit}".rstrip(),
+            floor,
+            self.result,
+            self.budget.words,
+            verdict,
+        )
+
+    def __str__(self) -> str:
+        return WIDTHS.format(*self.cells)
 
 
-HEADER = f"{'what':46} {'figure':>11} {'floor':>11} {'result':>9} {'budget':>9}  verdict"
+COLUMNS = ("what", "figure", "floor", "result", "budget", "verdict")
+WIDTHS = "{:46} {:>11} {:>11} {:>9} {:>9}  {}"
+HEADER = WIDTHS.format(*COLUMNS)
 
 Bench = Callable[[int], Iterator[Row]]
 """A bench measures with the given number of runs and yields its rows."""
+
+
+def as_markdown(rows: Iterable[Row]) -> str:
+    """Return the table as the documentation has it."""
+    lines = [COLUMNS, ("---", "---:", "---:", "---:", "---:", "---"), *(row.cells for row in rows)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def number(value: float) -> str:
