@@ -58,6 +58,7 @@ class ManagedChild:
         self._log: StderrLog | None = None
         self._seen: tuple[processes.Running, ...] = ()
         self._looked = asyncio.Event()
+        self._over = asyncio.Event()
 
     def connect(
         self,
@@ -138,13 +139,12 @@ class ManagedChild:
     async def look_for_left(self) -> None:
         """Look whether anything that the process left still runs; when nothing does, this child has ended."""
         self.saw(self._seen, await asyncio.to_thread(self._find_left))
-        if not self._seen:
-            self.gone()
-
-    def gone(self) -> None:
-        """Take note that nothing that the process left is there any more; called by the registry."""
-        if self._stopping is None:
+        if not self._seen and self._stopping is None:
             self._finish()
+
+    async def gone(self) -> None:
+        """Wait until nothing is there any more, neither the process nor what it left."""
+        await self._over.wait()
 
     async def stop(
         self, polite: Callable[[], Awaitable[None]] | None = None, *, grace: float = STOP_GRACE_S
@@ -312,6 +312,7 @@ class ManagedChild:
         if self._ended or self.returncode is None:
             return
         self._ended = True
+        self._over.set()
         if self._unwatch is not None:
             self._unwatch()
         if self._stdin is not None:

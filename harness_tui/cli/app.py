@@ -24,6 +24,7 @@ SUMMARIES = {
     "models": "List the models that can be used.",
     "permissions": "List rules and approvals, explain a decision.",
     "protocol": "Generate and check the protocol contract.",
+    "ps": "The processes that running shells have started.",
     "run": "One run without a screen.",
     "sessions": "List and show sessions.",
     "skills": "List, show, check and create skills.",

@@ -17,6 +17,7 @@ VERBS = (
     "models",
     "permissions",
     "protocol",
+    "ps",
     "run",
     "sessions",
     "skills",

@@ -6,6 +6,7 @@ anything enters the history; the text that goes on says where it is.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -52,7 +53,7 @@ def limit_output(
         return Limited(text, None, len(data))
     joint = "" if cut.text.endswith("\n") else "\n"
     try:
-        path = _keep(data, folder, _file_stem(name))
+        path = _keep(data, folder, name)
     except OSError as error:
         note = f"[the whole, {len(data)} bytes, could not be kept: {error.strerror or error}]"
         return Limited(f"{cut.text}{joint}{note}", None, len(data))
@@ -67,15 +68,23 @@ def _file_stem(name: str) -> str:
     return f"{safe}-{mark}"
 
 
-def _keep(data: bytes, folder: Path, stem: str) -> Path:
+def create_output(folder: Path, name: str) -> tuple[int, Path]:
+    """Create the file that keeps an output, ``folder/{name}.txt``, and return its descriptor and path.
+
+    As for :func:`limit_output`: ``name`` may be any text, and an existing file is never written over. Raises
+    ``OSError``.
+    """
     make_private_folder(folder)
+    stem = _file_stem(name)
     for number in range(1, _NAME_TRIES):
         path = folder / (f"{stem}.txt" if number == 1 else f"{stem}-{number}.txt")
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        except FileExistsError:
-            continue
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        return path
+        with contextlib.suppress(FileExistsError):
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), path
     raise FileExistsError(0, f"{_NAME_TRIES} outputs are named {stem}")
+
+
+def _keep(data: bytes, folder: Path, name: str) -> Path:
+    descriptor, path = create_output(folder, name)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    return path

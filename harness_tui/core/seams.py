@@ -131,6 +131,10 @@ class Child(Protocol):
         """Wait for the exit; return the pids of what it left running, which only ``keep_left`` lets live on."""
         ...
 
+    async def gone(self) -> None:
+        """Wait until nothing is there any more, neither the process nor what it left."""
+        ...
+
     async def wait(self) -> int:
         """Wait until the process itself has exited (not until its pipes are closed)."""
         ...

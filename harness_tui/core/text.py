@@ -74,6 +74,21 @@ def cut_middle(text: str, *, max_bytes: int, max_lines: int) -> Cut:
         tail = "".join(lines[max(head_lines, len(lines) - tail_lines) :])
     head = _take(head, max_bytes - max_bytes // 3)
     tail = _take_end(tail or text[len(head) :], max_bytes // 3)
+    return _joined(head, tail, size)
+
+
+def cut_ends(start: str, end: str, size: int, *, max_bytes: int, max_lines: int) -> Cut:
+    """Cut a text of ``size`` bytes as :func:`cut_middle` does, with only its start and its end at hand.
+
+    Each must be longer than ``max_bytes``, and they must not overlap.
+    """
+    head_lines, tail_lines = max_lines - max_lines // 3, max_lines // 3
+    head = _take("".join(start.splitlines(keepends=True)[:head_lines]), max_bytes - max_bytes // 3)
+    tail = _take_end("".join(end.splitlines(keepends=True)[-tail_lines:]), max_bytes // 3)
+    return _joined(head, tail, size)
+
+
+def _joined(head: str, tail: str, size: int) -> Cut:
     omitted = size - len(head.encode("utf-8", "surrogatepass")) - len(tail.encode("utf-8", "surrogatepass"))
     joint = "" if not head or head.endswith("\n") else "\n"
     return Cut(f"{head}{joint}[... {omitted} bytes left out ...]\n{tail}", omitted)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -12,18 +10,17 @@ from typing import Any, Final
 from harness_tui.children.lookup import find_binary
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.events import CommandPart, CommandPreview
-from harness_tui.core.limits import BASH_DRAIN_S, BASH_TIMEOUT_S
-from harness_tui.core.seams import Check, Child, PreparedCall, ProcessSpawner, ToolContext, ToolResult
+from harness_tui.core.limits import BASH_TIMEOUT_S
+from harness_tui.core.seams import Check, PreparedCall, ProcessSpawner, ToolContext, ToolResult
 from harness_tui.tools.arguments import fail
 from harness_tui.tools.builtin import BuiltinTool, title_of
-from harness_tui.tools.outputs import limited_result
-from harness_tui.tools.shell_output import KeptOutput, ProgressPieces
+from harness_tui.tools.job_results import HOW, finished_result, result_of
+from harness_tui.tools.jobs import BLOCK, Job, Jobs
+from harness_tui.tools.shell_output import CommandOutput, ProgressPieces
 from harness_tui.tools.targets import find_target
 
-_BLOCK: Final = 64 * 1024
 _MAX_TIMEOUT_S: Final = 3_600.0
-_AFTER_STOP_S: Final = 0.5
-_FLOOD_PAUSE_S: Final = 0.001
+_AT_ONCE_S: Final = 0.3
 
 QUIET: Final = {
     "TERM": "dumb",
@@ -80,16 +77,8 @@ INHERITED: Final = (
 class _Command:
     text: str
     workdir: Path
-    timeout: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """How a command ended: ``code`` is ``None`` when its time was over; ``held``: something kept the output open."""
-
-    code: int | None
-    held: bool
-    seconds: float
+    timeout: float | None
+    background: bool
 
 
 class BashTool(BuiltinTool):
@@ -98,20 +87,26 @@ class BashTool(BuiltinTool):
     name = "bash"
     description = (
         "Run a command with bash in the working folder. There is no input and no terminal; standard error is merged "
-        "into the output. Processes that are left in the background are ended with the command. For files use read, "
-        "edit, write, list, glob and grep."
+        "into the output. With background it goes on while you work: bash_output reads what it writes, bash_kill ends "
+        "it. What a command leaves running can be read and ended in the same way, and ends with the session. For files "
+        "use read, edit, write, list, glob and grep."
     )
     properties = {  # noqa: RUF012
         "command": {"type": "string", "description": "The command"},
-        "timeout": {"type": "number", "description": "Seconds until it is ended, 120 by default, 3600 at most"},
+        "timeout": {
+            "type": "number",
+            "description": "Seconds until it is ended, 120 by default (none in the background), 3600 at most",
+        },
         "workdir": {"type": "string", "description": "Folder to run in, by default the working folder"},
         "description": {"type": "string", "description": "What it does, in a few words"},
+        "background": {"type": "boolean", "description": "Do not wait for its end: for servers and watchers"},
     }
     required = ("command",)
 
-    def __init__(self, spawner: ProcessSpawner) -> None:
+    def __init__(self, spawner: ProcessSpawner, jobs: Jobs) -> None:
         super().__init__()
         self._spawner = spawner
+        self._jobs = jobs
 
     async def prepare(self, arguments: dict[str, Any], context: ToolContext) -> PreparedCall:
         """Check the command and its folder. Raises ``ToolError``."""
@@ -119,8 +114,9 @@ class BashTool(BuiltinTool):
         command: str = checked["command"]
         if not command.strip() or "\0" in command:
             raise fail(self.name, "the command is empty or holds a NUL byte")
-        timeout = float(checked.get("timeout", BASH_TIMEOUT_S))
-        if not 0 < timeout <= _MAX_TIMEOUT_S:
+        background: bool = checked.get("background", False)
+        timeout: float | None = checked.get("timeout", None if background else BASH_TIMEOUT_S)
+        if timeout is not None and not 0 < timeout <= _MAX_TIMEOUT_S:
             raise fail(self.name, f"timeout must be over 0 and at most {_MAX_TIMEOUT_S:.0f} seconds, got {timeout:g}")
         folder = find_target(self.name, checked.get("workdir", "."), context)
         if not folder.path.is_dir():
@@ -129,17 +125,34 @@ class BashTool(BuiltinTool):
         if not folder.inside:
             checks.append(Check("external_directory", folder.path.as_posix()))
         return PreparedCall(
-            title=title_of("Run", command),
+            title=title_of("Start" if background else "Run", command),
             checks=tuple(checks),
             preview=CommandPreview(command, (CommandPart(command, "ask"),), str(folder.path)),
-            state=_Command(command, folder.path, timeout),
+            state=_Command(command, folder.path, timeout, background),
         )
 
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:
         """Run it. A cancel ends everything that it started; what was written until then was told as progress."""
         command: _Command = prepared.state
+        self._jobs.check_room(context.session)
+        job = await self._start(command, context)
+        if command.background:
+            return await self._send_off(job, command, context)
+        try:
+            code = await job.exit_code(command.timeout)
+            if not job.timed_out:
+                await job.drain()
+        except asyncio.CancelledError:
+            await job.stop()
+            raise
+        finally:
+            job.end_pieces()
+        if not job.timed_out and (job.held or job.left):
+            self._jobs.keep(context.session, job)
+        return await finished_result(job, code, timeout=command.timeout)
+
+    async def _start(self, command: _Command, context: ToolContext) -> Job:
         shell = find_binary("bash") or find_binary("sh") or Path("/bin/sh")
-        started = time.monotonic()
         try:
             child = await self._spawner.spawn(
                 [str(shell), "-c", command.text],
@@ -148,78 +161,29 @@ class BashTool(BuiltinTool):
                 env=QUIET,
                 inherit=INHERITED,
                 stderr="stdout",
-                stdout_limit=_BLOCK,
+                stdout_limit=BLOCK,
+                keep_left=True,
             )
         except HarnessError as error:
             raise ToolError(error.what, where=error.where, mend=error.mend, code=error.code) from error
-        output, pieces = KeptOutput(), ProgressPieces(context.call, context.emit)
-        reader = asyncio.create_task(_read(child, output, pieces), name=f"output of {context.call}")
+        output = CommandOutput(context.session_dir / "outputs", context.call)
+        return Job(command.text, child, output, ProgressPieces(context.call, context.emit))
+
+    async def _send_off(self, job: Job, command: _Command, context: ToolContext) -> ToolResult:
+        """Leave a command to itself; one that ends at once, because it cannot start, is told as finished."""
+        self._jobs.keep(context.session, job)
         try:
-            code = await _exit_code(child, command.timeout)
-            held = await _drain(child, reader)
+            code = await asyncio.wait_for(job.child.wait(), _AT_ONCE_S)
+        except TimeoutError:
+            job.end_pieces()
+            if command.timeout is not None:
+                self._jobs.follow(job.exit_code(max(0.0, command.timeout - job.seconds)))
+            cut, job.told = await job.output.part()
+            note = f"[started in the background as {job.id}, process {job.child.pid}; {HOW.format(id=job.id)}]"
+            return result_of(cut, note, metadata={"job": job.id, "pid": job.child.pid, "running": True})
         except asyncio.CancelledError:
-            await child.stop()
-            await asyncio.wait({reader}, timeout=_AFTER_STOP_S)  # what was still in the pipe is told as well
+            await job.stop()
             raise
-        finally:
-            reader.cancel()
-            await asyncio.wait({reader})
-            pieces.flush()
-        return await _result(command, output, _Ended(code, held, time.monotonic() - started), context)
-
-
-async def _read(child: Child, output: KeptOutput, pieces: ProgressPieces) -> None:
-    assert child.stdout is not None
-    while data := await child.stdout.read(_BLOCK):
-        output.add(data)
-        pieces.add(data)
-        if output.dropped:  # a flood that nobody will see whole leaves the loop some air
-            await asyncio.sleep(_FLOOD_PAUSE_S)
-
-
-async def _exit_code(child: Child, timeout: float) -> int | None:
-    try:
-        async with asyncio.timeout(timeout):
-            return await child.wait()
-    except TimeoutError:
-        await child.stop()
-        return None
-
-
-async def _drain(child: Child, reader: asyncio.Task[None]) -> bool:
-    """Wait for the rest of the output, for a moment; tell whether something still held it open."""
-    done, _ = await asyncio.wait({reader}, timeout=BASH_DRAIN_S)
-    if done:
-        return False
-    await child.stop()
-    await asyncio.wait({reader}, timeout=_AFTER_STOP_S)
-    return True
-
-
-async def _result(command: _Command, output: KeptOutput, ended: _Ended, context: ToolContext) -> ToolResult:
-    text = output.text()
-    notes: list[str] = []
-    if not text:
-        notes.append("(no output)")
-    if ended.held:
-        notes.append("[the command left processes behind that held its output; they were ended]")
-    code = ended.code
-    if code is None:
-        notes.append(f"[ended after {command.timeout:g} s, its time was over; give timeout for more]")
-    elif code < 0:
-        notes.append(f"[exit code {128 - code}: ended by {_signal_name(-code)}]")
-    elif code:
-        notes.append(f"[exit code {code}]")
-    metadata: dict[str, Any] = {
-        "exit_code": None if code is None else code if code >= 0 else 128 - code,
-        "timed_out": code is None,
-        "elapsed_ms": round(ended.seconds * 1000),
-    }
-    return await limited_result(text, context, notes="\n".join(notes), is_error=code != 0, metadata=metadata)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+        await job.drain()
+        job.end_pieces()
+        return await finished_result(job, code, timeout=command.timeout)

@@ -1,50 +1,122 @@
-"""The output of a command while it runs: kept within memory, and told to front ends in pieces."""
+"""The output of a command while it runs: kept in memory and on disk, and told to front ends in pieces."""
 
 from __future__ import annotations
 
 import asyncio
 import codecs
-from collections import deque
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from harness_tui.core.events import Event, ToolProgress
-from harness_tui.core.limits import KIB, MIB, TOOL_OUTPUT_BYTES
+from harness_tui.core.limits import KIB, MIB, TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
+from harness_tui.core.outputs import Limited, create_output, limit_output
+from harness_tui.core.text import cut_ends, cut_middle
 
-_KEPT_BYTES: Final = 8 * MIB
+FILE_BYTES: Final = 256 * MIB
+"""What is kept on disk of one command at most: a flood must not fill the disk."""
+
+_ENDS_BYTES: Final = 256 * KIB
 _FIRST_INTERVAL_S: Final = 0.1
 _LATER_INTERVAL_S: Final = 0.5
 _LATER_PIECE: Final = 4 * KIB
 
 
-class KeptOutput:
-    """The first and the last 8 MiB of what a command writes; what lies between is counted."""
+class CommandOutput:
+    """What a command writes: short output in memory, longer output on disk as it comes, within a limit of bytes.
 
-    def __init__(self, kept: int = _KEPT_BYTES) -> None:
-        self._kept = kept
+    The file is ``folder/{name}.txt``, made when it is needed. One reader adds, anybody may ask for a part.
+    """
+
+    def __init__(self, folder: Path, name: str, *, most: int = FILE_BYTES) -> None:
+        self._folder = folder
+        self._name = name
+        self._most = most
         self._head = bytearray()
-        self._tail: deque[bytes] = deque()
-        self._tail_size = 0
-        self.dropped = 0
+        self._tail = bytearray()
+        self._descriptor: int | None = None
+        self._written = 0
+        self._problem: str | None = None
+        self._closed = False
+        self.path: Path | None = None
+        self.size = 0
 
-    def add(self, data: bytes) -> None:
+    async def add(self, data: bytes) -> None:
         """Take the next bytes."""
-        room = self._kept - len(self._head)
-        if room > 0:
-            self._head += data[:room]
-            data = data[room:]
-        if data:
-            self._tail.append(data)
-            self._tail_size += len(data)
-        while self._tail and self._tail_size - len(self._tail[0]) >= self._kept:
-            gone = self._tail.popleft()
-            self._tail_size -= len(gone)
-            self.dropped += len(gone)
+        self.size += len(data)
+        self._head += data[: _ENDS_BYTES - len(self._head)]
+        if self.size <= _ENDS_BYTES:
+            return
+        if self.path is None and self._problem is None:
+            # Nothing was written yet: what came before `data` is in the head, all of it.
+            data = bytes(self._head[: self.size - len(data)]) + data
+        self._tail += data
+        del self._tail[:-_ENDS_BYTES]
+        await asyncio.to_thread(self._write, data)
 
-    def text(self) -> str:
-        """Return what was kept, decoded; bytes that are no UTF-8 are replaced."""
-        joint = f"\n[... {self.dropped} bytes were not kept ...]\n".encode() if self.dropped else b""
-        return (bytes(self._head) + joint + b"".join(self._tail)).decode("utf-8", "replace")
+    async def part(self, start: int = 0) -> tuple[Limited, int]:
+        """Return what was written from the byte ``start`` on, within the limits, and where it ended."""
+        end = self.size
+        if end <= _ENDS_BYTES:
+            text = self._head[start:end].decode("utf-8", "replace")
+            limited = await asyncio.to_thread(limit_output, text, folder=self._folder, name=self._name)
+            return limited, end
+        return await asyncio.to_thread(self._part_of_long, start, end, bytes(self._tail)), end
+
+    def close(self) -> None:
+        """Close the file; nothing is added any more."""
+        self._closed = True
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if self.path is None and self._problem is None and not self._closed:
+                self._descriptor, self.path = create_output(self._folder, self._name)
+            if self._descriptor is not None and self._written < self._most:
+                piece = data[: self._most - self._written]
+                while piece:
+                    done = os.write(self._descriptor, piece)
+                    self._written += done
+                    piece = piece[done:]
+        except OSError as error:
+            self._problem = error.strerror or str(error)
+
+    def _part_of_long(self, start: int, end: int, tail: bytes) -> Limited:
+        size = end - start
+        if size <= len(tail):
+            text = tail[len(tail) - size :].decode("utf-8", "replace")
+            cut = cut_middle(text, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
+        else:
+            first, last = (data.decode("utf-8", "replace") for data in (self._read(start, _ENDS_BYTES), tail))
+            cut = cut_ends(first, last, size, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
+        if not cut.omitted:
+            return Limited(cut.text, None, size)
+        joint = "" if cut.text.endswith("\n") else "\n"
+        path = str(self.path) if self.path is not None else None
+        return Limited(f"{cut.text}{joint}[{self._where()}]", path, self._written)
+
+    def _where(self) -> str:
+        if self._written == self.size:
+            return f"the whole, {self.size} bytes, is in {self.path}"
+        if self._written:
+            why = f": {self._problem}" if self._problem else ""
+            return f"the first {self._written} of {self.size} bytes are in {self.path}, the rest was not kept{why}"
+        return f"the whole, {self.size} bytes, could not be kept: {self._problem}"
+
+    def _read(self, start: int, count: int) -> bytes:
+        if start + count <= len(self._head):
+            return bytes(self._head[start : start + count])
+        if self.path is None:
+            return bytes(self._head[start:])
+        try:
+            with self.path.open("rb") as file:
+                file.seek(start)
+                return file.read(count)
+        except OSError:
+            return bytes(self._head[start:])
 
 
 class ProgressPieces:

@@ -10,6 +10,8 @@ from harness_tui.tools.bash_tool import BashTool
 from harness_tui.tools.changes import FileChanges
 from harness_tui.tools.edit_tool import EditTool
 from harness_tui.tools.file_ledger import FileLedger
+from harness_tui.tools.job_tools import BashKillTool, BashOutputTool
+from harness_tui.tools.jobs import Jobs
 from harness_tui.tools.list_tool import ListTool
 from harness_tui.tools.question_tool import QuestionTool
 from harness_tui.tools.read_tool import ReadTool
@@ -23,7 +25,8 @@ class BuiltinTools:
     """Files, search, shell, web, steps and questions; satisfies ``core.seams.ToolSource``.
 
     One set serves all sessions of a project: what a session has read, and its list of steps, are kept by session.
-    ``diagnostics`` is asked after every write, and warmed up by every read; without it nothing is.
+    ``diagnostics`` is asked after every write, and warmed up by every read; without it nothing is. ``jobs`` that are
+    given outlive this set, and are ended by whoever gave them.
     """
 
     def __init__(
@@ -32,12 +35,15 @@ class BuiltinTools:
         diagnostics: DiagnosticsSource | None = None,
         *,
         ledger: FileLedger | None = None,
+        jobs: Jobs | None = None,
         egress: Egress | None = None,
     ) -> None:
         self.ledger = ledger or FileLedger()
         changes = FileChanges(self.ledger, diagnostics)
         self._read = ReadTool(self.ledger, diagnostics)
         self.todo = TodoTool()
+        self.jobs = jobs or Jobs()
+        self._own_jobs = jobs is None
         self._tools: tuple[Tool, ...] = (
             self._read,
             WriteTool(changes),
@@ -45,7 +51,9 @@ class BuiltinTools:
             ListTool(),
             GlobTool(spawner),
             GrepTool(spawner),
-            BashTool(spawner),
+            BashTool(spawner, self.jobs),
+            BashOutputTool(self.jobs),
+            BashKillTool(self.jobs),
             WebfetchTool(egress or Egress()),
             self.todo,
             QuestionTool(),
@@ -63,3 +71,5 @@ class BuiltinTools:
     async def close(self) -> None:
         """End what still runs in the background."""
         await self._read.close()
+        if self._own_jobs:
+            await self.jobs.close()

@@ -58,7 +58,7 @@ class WebfetchTool(BuiltinTool):
         checked = self.checked(arguments)
         try:
             url = read_url(checked["url"])
-            self._egress.check(url, self.name)
+            self._egress.check(url, self.name, record=context.run is not None)  # without a run it is only explained
         except HarnessError as error:
             raise _tool_error(error) from error
         return PreparedCall(

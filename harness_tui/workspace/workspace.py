@@ -37,6 +37,7 @@ from harness_tui.permissions.gate import Gate
 from harness_tui.sessions.audit import AuditLog
 from harness_tui.sessions.recorder import Recorder
 from harness_tui.sessions.store import SessionStore, root_text
+from harness_tui.tools.jobs import Jobs
 from harness_tui.tools.toolset import BuiltinTools
 from harness_tui.workspace.logs import log_to_file
 from harness_tui.workspace.surroundings import Surroundings
@@ -100,6 +101,7 @@ class Workspace:
         self.mcp: McpPool
         self.lsp: LspPool
         self._builtin: BuiltinTools
+        self._jobs = Jobs()
         self._parts: AgentParts
         self._sessions: dict[str, LiveSession] = {}
         self._model: str | None = None
@@ -159,7 +161,7 @@ class Workspace:
             clock=self.clock,
         )
         diagnostics = self.lsp if settings.lsp.diagnostics_on_edit else None
-        builtin = self._builtin = BuiltinTools(self.children, diagnostics, egress=egress)
+        builtin = self._builtin = BuiltinTools(self.children, diagnostics, egress=egress, jobs=self._jobs)
         self._parts = AgentParts(
             project=self.project,
             places=self.places,
@@ -343,6 +345,7 @@ class Workspace:
         self.surroundings.leave(live.id)
         self._sessions.pop(live.id, None)
         await live.close()
+        await self._jobs.end(live.id)
         self._builtin.forget(live.id)
         if live.recorded:
             await asyncio.to_thread(self.store.unlock, live.id)
@@ -358,6 +361,7 @@ class Workspace:
         try:
             for live in tuple(self._sessions.values()):
                 await self.close_session(live)
+            await self._jobs.close()
             if hasattr(self, "mcp"):
                 await asyncio.gather(self.mcp.close(), self.lsp.close(), self._builtin.close(), self.models.close())
         finally:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness_tui.children import processes
+from harness_tui.core.errors import ToolError
 from harness_tui.core.events import CommandPart, CommandPreview, ToolProgress
 from harness_tui.core.seams import Check
 
@@ -87,20 +89,52 @@ async def test_a_time_out_ends_the_whole_group_and_keeps_what_was_written(bench:
     assert await gone(int((bench.root / "pid").read_text()))
 
 
-async def test_a_background_process_does_not_hold_the_tool(bench: Any) -> None:
-    async with asyncio.timeout(20):
-        result = await bench.call("bash", command="sleep 60 & echo $! > pid; echo started")
-    assert result.output == "started\n[the command left processes behind that held its output; they were ended]"
+@pytest.mark.parametrize("chatty", [False, True])
+async def test_a_background_process_that_keeps_the_pipe_open_does_not_hold_the_tool(bench: Any, chatty: bool) -> None:
+    left = "while :; do echo more; sleep 0.05; done" if chatty else "sleep 60"
+    began = time.monotonic()
+    result = await bench.call("bash", command=f"(echo $BASHPID > pid; {left}) & echo started; echo whole")
+    assert time.monotonic() - began < 2
+    pid = int((bench.root / "pid").read_text())
+    assert "started\nwhole\n" in result.output
+    assert f"[the command has ended and left running: {pid} (" in result.output
+    assert result.output.endswith(
+        "; bash_output b1 reads what it writes, bash_kill b1 ends it, and it ends with the session]"
+    )
     assert result.metadata["exit_code"] == 0
-    assert await gone(int((bench.root / "pid").read_text()))
+    assert result.metadata["job"] == "b1"
+    assert pid in result.metadata["left"]
+    assert not result.is_error
+    assert [info.owner for info in bench.registry.list()] == ["bash"]
+    told = len(bench.of(ToolProgress))
+    await asyncio.sleep(0.3)
+    assert len(bench.of(ToolProgress)) == told, "nothing is told of a call that is over"
+    assert ("more" in (await bench.call("bash_output", id="b1")).output) == chatty
+    await bench.tools.close()
+    assert await gone(pid)
 
 
-async def test_a_process_that_left_the_group_does_not_hold_the_tool_either(bench: Any) -> None:
-    script = "setsid sh -c 'echo $$ > pid; sleep 60' & while [ ! -s pid ]; do sleep 0.01; done; echo started"
-    async with asyncio.timeout(20):
-        result = await bench.call("bash", command=script)
-    assert result.output.startswith("started\n")
-    assert await gone(int((bench.root / "pid").read_text()))
+async def test_what_left_the_group_and_closed_its_output_is_kept_and_told_too(bench: Any) -> None:
+    script = "setsid sh -c 'echo $$ > pid; exec sleep 60' >/dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.01; done"
+    result = await bench.call("bash", command=script)
+    pid = int((bench.root / "pid").read_text())
+    assert result.output.startswith(f"(no output)\n[the command has ended and left running: {pid} (sleep 60); ")
+    done = await bench.call("bash_kill", id="b1")
+    assert done.output.startswith("(no new output)\n[b1 was ended after ")
+    assert processes.look(pid) is None or processes.look(pid).zombie
+    assert bench.registry.list() == []
+
+
+async def test_a_time_out_ends_what_ignores_term_in_a_session_of_its_own_before_the_result(bench: Any) -> None:
+    stubborn = "trap '' TERM; echo $$ > pid; while :; do sleep 0.1; done"
+    (bench.root / "stubborn.sh").write_text(stubborn)
+    result = await bench.call("bash", command="echo part; setsid sh stubborn.sh & wait", timeout=1.0)
+    pid = int((bench.root / "pid").read_text())
+    running = processes.look(pid)
+    assert running is None or running.zombie
+    assert result.metadata["timed_out"] is True
+    assert result.output.startswith("part\n[ended after 1 s")
+    assert bench.registry.list() == []
 
 
 async def test_a_cancel_ends_everything_and_what_was_written_was_told(bench: Any) -> None:
@@ -141,11 +175,115 @@ async def test_long_output_is_cut_and_kept_whole(bench: Any) -> None:
     assert len(result.output) < 52_000
 
 
-async def test_a_flood_is_bounded(bench: Any) -> None:
+async def test_a_long_output_is_on_disk_whole_and_not_in_memory(bench: Any) -> None:
+    result = await bench.call("bash", command="seq 400000; echo end")
+    whole = "".join(f"{number}\n" for number in range(1, 400_001)) + "end\n"
+    assert Path(result.full_output).read_text() == whole
+    assert result.full_bytes == len(whole)
+    assert result.output.startswith("1\n2\n")
+    head, _, tail = result.output.partition("[... ")
+    omitted = int(tail.split(" ", 1)[0])
+    kept_tail = tail.partition("]\n")[2].partition("[the whole")[0]
+    assert kept_tail.endswith("400000\nend\n")
+    assert len(head) + omitted + len(kept_tail) == len(whole)
+    assert len(result.output) < 52_000
+
+
+async def test_a_flood_is_bounded(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness_tui.tools.shell_output.CommandOutput.__init__.__kwdefaults__", {"most": 10_000_000})
+    command = "head -c 40000000 /dev/zero | tr '\\0' 'x'; echo; echo end; exit 2"
     async with asyncio.timeout(60):
-        result = await bench.call("bash", command="head -c 40000000 /dev/zero | tr '\\0' 'x'; echo; echo end; exit 2")
-    assert result.output.endswith("[exit code 2]")
-    assert result.full_bytes < 17_000_000
-    assert "bytes were not kept" in Path(result.full_output).read_text()
+        result = await bench.call("bash", command=command)
+    assert result.output.endswith("the rest was not kept]\n[exit code 2]")
+    assert "\nend\n[the first 10000000 of 40000005 bytes are in " in result.output
+    assert result.full_bytes == Path(result.full_output).stat().st_size == 10_000_000
     told = sum(len(event.output_delta) for event in bench.of(ToolProgress))
     assert told < 1_000_000
+
+
+# --- in the background -----------------------------------------------------------------------------
+
+
+async def test_a_command_in_the_background_is_read_and_ended(bench: Any) -> None:
+    command = "echo up; echo $$ > pid; while [ ! -e go ]; do sleep 0.02; done; echo more; sleep 60"
+    began = time.monotonic()
+    result = await bench.call("bash", command=command, background=True)
+    assert time.monotonic() - began < 5
+    pid = int((bench.root / "pid").read_text())
+    assert result.output == (
+        f"up\n[started in the background as b1, process {pid}; bash_output b1 reads what it writes, "
+        "bash_kill b1 ends it, and it ends with the session]"
+    )
+    assert result.metadata == {"job": "b1", "pid": pid, "running": True}
+    again = await bench.call("bash_output", id="b1")
+    assert again.output.startswith("(no new output)\n[b1 runs, for ")
+    (bench.root / "go").touch()
+    async with asyncio.timeout(10):
+        while "more\n" not in (again := await bench.call("bash_output", id="b1")).output:
+            await asyncio.sleep(0.02)
+    assert again.output.startswith("more\n[b1 runs")
+    done = await bench.call("bash_kill", id="b1")
+    assert done.output.startswith("(no new output)\n[b1 was ended after ")
+    assert not done.is_error
+    assert done.metadata == {"job": "b1", "running": False, "exit_code": 143}
+    assert await gone(pid)
+    later = await bench.call("bash_kill", id="b1")
+    assert later.output.endswith("[exit code 143: ended by SIGTERM]")
+
+
+async def test_a_background_command_that_cannot_start_is_told_at_once(bench: Any) -> None:
+    result = await bench.call("bash", command="echo wrong >&2; exit 3", background=True)
+    assert result.output == "wrong\n[exit code 3]"
+    assert result.is_error
+    assert bench.registry.list() == []
+
+
+@pytest.mark.parametrize("command", ["cat", "read x", "head -c1 /dev/tty"])
+async def test_a_background_command_that_wants_input_ends(bench: Any, command: str) -> None:
+    result = await bench.call("bash", command=command, background=True)
+    assert "exit_code" in result.metadata
+
+
+async def test_a_background_command_may_have_a_time_out(bench: Any) -> None:
+    await bench.call("bash", command="sleep 60", background=True, timeout=0.6)
+    async with asyncio.timeout(10):
+        while (result := await bench.call("bash_output", id="b1")).metadata["running"]:
+            await asyncio.sleep(0.05)
+    assert "its time was over]" in result.output
+
+
+async def test_a_long_background_output_is_read_in_parts(bench: Any) -> None:
+    await bench.call("bash", command="sleep 0.5; seq 100000; touch done; sleep 60", background=True)
+    async with asyncio.timeout(20):
+        while not (bench.root / "done").exists():
+            await asyncio.sleep(0.02)
+    result = await bench.call("bash_output", id="b1")
+    assert result.output.startswith("1\n2\n")
+    assert "99999\n100000\n[the whole, 588895 bytes, is in " in result.output
+    assert Path(result.full_output).stat().st_size == 588_895
+    assert (await bench.call("bash_output", id="b1")).output.startswith("(no new output)")
+
+
+async def test_jobs_belong_to_their_session_and_end_with_it(bench: Any) -> None:
+    one = await bench.call("bash", command="sleep 60", background=True)
+    other = bench.context(session="s2")
+    two = await bench.call("bash", other, command="sleep 60", background=True)
+    assert (one.metadata["job"], two.metadata["job"]) == ("b1", "b1")
+    with pytest.raises(ToolError) as caught:
+        await bench.call("bash_output", id="b7")
+    assert "there is no job 'b7'" in str(caught.value)
+    assert caught.value.mend == "jobs: b1"
+    await bench.tools.jobs.end("s1")
+    assert await gone(one.metadata["pid"])
+    assert (await bench.call("bash_output", other, id="b1")).metadata["running"]
+    with pytest.raises(ToolError, match="there is none"):
+        await bench.call("bash_kill", id="b1")
+
+
+async def test_too_many_jobs_are_refused_by_name(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness_tui.tools.jobs.MOST_RUNNING", 2)
+    for _ in range(2):
+        await bench.call("bash", command="sleep 60", background=True)
+    with pytest.raises(ToolError) as caught:
+        await bench.call("bash", command="true")
+    assert caught.value.mend == "end one of them with bash_kill: b1, b2"
