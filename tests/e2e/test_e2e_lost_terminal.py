@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 
@@ -23,6 +26,7 @@ def ignore_hangups() -> None:
 @pytest.mark.parametrize("launcher", [None, ignore_hangups], ids=["no controlling terminal", "SIGHUP ignored"])
 def test_the_shell_ends_when_its_terminal_is_gone(home: Home, launcher: Callable[[], None] | None) -> None:
     master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     process = subprocess.Popen(
         [sys.executable, BIN / "harness"],
         stdin=slave,
@@ -34,6 +38,16 @@ def test_the_shell_ends_when_its_terminal_is_gone(home: Home, launcher: Callable
         preexec_fn=launcher,
     )
     os.close(slave)
+    try:
+        wait_for_prompt(master)
+        os.close(master)
+        assert process.wait(timeout=15) == 128 + signal.SIGHUP
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for_prompt(master: int) -> None:
     os.set_blocking(master, False)
     drawn = b""
     end = time.monotonic() + 30
@@ -43,8 +57,3 @@ def test_the_shell_ends_when_its_terminal_is_gone(home: Home, launcher: Callable
         except BlockingIOError:
             time.sleep(0.05)
     assert b"Message" in drawn
-    os.close(master)
-    try:
-        assert process.wait(timeout=15) == 128 + signal.SIGHUP
-    finally:
-        process.kill()
