@@ -51,9 +51,9 @@ def wait_for_prompt(master: int) -> None:
     os.set_blocking(master, False)
     drawn = b""
     end = time.monotonic() + 30
-    while b"Message" not in drawn and time.monotonic() < end:
+    while b"offline" not in drawn and time.monotonic() < end:
         try:
             drawn += os.read(master, 65536)
         except BlockingIOError:
             time.sleep(0.05)
-    assert b"Message" in drawn
+    assert b"offline" in drawn
