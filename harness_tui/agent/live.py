@@ -214,7 +214,7 @@ class LiveSession:
         try:
             self.publish(self.choice.change(change))
         except UsageError as error:
-            self._notice(error.what)
+            self._notice(error.placed)
 
     # --- what goes on --------------------------------------------------------------------------------
 
@@ -239,7 +239,7 @@ class LiveSession:
             work.close()
             end = RunEnd("cancelled")
         except HarnessError as error:
-            end = RunEnd("failed", RunError(error.code, str(error)))
+            end = RunEnd("failed", RunError(error.code, error.placed, error.mend))
         except Exception as error:
             log.exception("the run failed")
             end = RunEnd("failed", RunError("internal", f"{type(error).__name__}: {error}", "see the log"))
@@ -313,7 +313,7 @@ class LiveSession:
             name = submit.model or composed.model or others or self.choice.model
             model = await asyncio.to_thread(self._parts.models.resolve, name)
         except UsageError as error:
-            return self._refuse("unknown-model", error.what, error.mend)
+            return self._refuse("unknown-model", error.placed, error.mend)
         return await self._run_message(run, composed, agent, model)
 
     async def _run_message(self, run: str, composed: Composed, agent: AgentDefinition, model: Model) -> RunEnd:

@@ -24,9 +24,13 @@ class HarnessError(Exception):
         self.mend = mend
         self.code = code
 
+    @property
+    def placed(self) -> str:
+        """What is wrong with its place, the remedy left out: for those who show that by itself."""
+        return f"{self.where}: {self.what}" if self.where else self.what
+
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text} ({self.mend})" if self.mend else text
+        return f"{self.placed} ({self.mend})" if self.mend else self.placed
 
 
 class UsageError(HarnessError):

@@ -303,6 +303,14 @@ async def test_a_session_that_is_closed_before_its_runs_first_step_records_the_r
     assert [end.reason for end in ends if isinstance(end, RunFinished)] == ["cancelled"]
 
 
+async def test_a_fault_in_a_script_is_told_with_its_file_and_line(stage: Any) -> None:
+    play = await stage({"turns": [{"text": "never"}]})
+    (play.project / "other.yaml").write_text("turns:\n  - {text: fine}\n  - {txt: wrong}\n")
+    end = await play.say("go", model="replay:other.yaml")
+    assert end.reason == "refused"
+    assert "other.yaml:3" in end.error.message
+
+
 async def test_a_double_slash_is_a_message_that_begins_with_one(stage: Any) -> None:
     play = await stage({"turns": [{"text": "ok"}]})
     assert (await play.say("//not a command")).reason == "completed"
