@@ -20,12 +20,14 @@ Origin: TypeAlias = Literal["model", "call", "person"]
 class Check:
     """One thing to be decided: a permission key and the value that patterns are matched against.
 
-    ``display`` is what a person is shown for it, such as one simple command of a longer one.
+    ``display`` is what a person is shown for it, such as one simple command of a longer one. ``folder`` is where a
+    command runs, the start folder without it.
     """
 
     permission: str
     value: str
     display: str | None = None
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The one gate in front of every effect: only a complete positive proof is an allow, everything else asks or denies."""
+"""The one gate in front of every effect: only a complete positive proof is an allow, everything else asks or denies.
+
+A shell text is decided command by command, and file by file for those that its commands name.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,13 @@ from pathlib import Path
 from harness_tui.config.settings import RuleLayer
 from harness_tui.core.seams import Check, GateCall, GateDecision, LayerResult, PartDecision
 from harness_tui.core.values import Action, Rule, Scope
-from harness_tui.permissions import bash
 from harness_tui.permissions.approvals import Approvals
-from harness_tui.permissions.layers import covers, holds_back_commands, layer_result, strictest
+from harness_tui.permissions.layers import Subject, covers, holds_back_commands, layer_result, strictest
 from harness_tui.permissions.matching import PATH_PERMISSIONS, Matcher
 from harness_tui.permissions.modes import mode_result, rule_text
 from harness_tui.permissions.offers import ONCE_ONLY, offers_for
 from harness_tui.permissions.protected import protected_name
+from harness_tui.permissions.script import read_script
 
 NO_RULE = "no rule"
 
@@ -47,8 +50,7 @@ class Gate:
     def decide(self, call: GateCall) -> GateDecision:
         """Decide on ``call``. Never raises: what cannot be decided is asked, with the reason."""
         try:
-            checks = self._complete(call.checks)
-            return self._decide(call, checks)
+            return self._decide(call, self._subjects(call))
         except Exception as error:  # noqa: BLE001 - rules and values are foreign; the gate fails closed, and says why
             parts = tuple(_undecided(check) for check in call.checks)
             return GateDecision("ask", parts, reason=f"the rules could not be applied: {error}")
@@ -62,54 +64,66 @@ class Gate:
         if scope != "once" and kept:
             self.approvals.add(scope, kept, session=call.session, fingerprint=call.fingerprint)
 
-    def _decide(self, call: GateCall, checks: Sequence[Check]) -> GateDecision:
-        if not checks:
+    def _decide(self, call: GateCall, subjects: Sequence[Subject]) -> GateDecision:
+        if not subjects:
             if call.fingerprint is not None:
                 return GateDecision("ask", (), reason="a foreign tool that does not say what it does")
             return GateDecision("allow", (), reason="nothing to decide")
-        parts: list[PartDecision] = []
+        layers = _ByPermission((*self._layers, RuleLayer("agent", call.agent_rules)))
         scopes: list[Scope] = []
+        parts: list[PartDecision] = []
+        asked: list[Subject] = []
         failure: str | None = None
-        for check in checks:
+        for subject in subjects:
             try:
-                part, scope = self._with_approvals(call, self._by_rules(call, check))
+                by_rules = self._by_rules(call, subject, layers.of(subject.check.permission))
+                part, scope = self._with_approvals(call, subject, by_rules)
             except Exception as error:  # noqa: BLE001 - one check that fails must not hide the deny of another
-                part, scope = _undecided(check), None
-                failure = f"the rules could not be applied to {check.value!r}: {error}"
-            parts.append(part)
+                part, scope = _undecided(subject.check), None
+                failure = f"the rules could not be applied to {subject.check.value!r}: {error}"
             if scope is not None:
                 scopes.append(scope)
+            if subject.implied and part.decision == "allow":
+                continue
+            parts.append(part)
+            if part.decision == "ask":
+                asked.append(subject)
         action = strictest([part.decision for part in parts])
-        asked = [part.check for part in parts if part.decision == "ask"]
         return GateDecision(
             action=action,
             parts=tuple(parts),
             offers=offers_for(asked, self.matcher) if action == "ask" and failure is None else (),
-            reason=failure if action == "ask" and failure else self._reason(action, parts),
+            reason=failure if action == "ask" and failure else self._reason(action, parts, asked),
             scope=scopes[0] if action == "allow" and scopes else "rule",
         )
 
-    def _complete(self, checks: Sequence[Check]) -> list[Check]:
-        """Add the decision on the outside folder that a path outside the root needs, where the tool did not."""
-        complete = list(checks)
-        for check in checks:
+    def _subjects(self, call: GateCall) -> list[Subject]:
+        """Take shell texts apart, and add the outside folder that a path outside the root needs too."""
+        found: dict[Check, Subject] = {}
+        held_back = holds_back_commands((*self._layers, RuleLayer("agent", call.agent_rules)))
+        subjects: list[Subject] = []
+        for check in call.checks:
+            if check.permission != "bash":
+                subjects.append(Subject(check))
+                continue
+            script = read_script(check.value, check.folder or self.cwd.as_posix(), self.matcher)
+            subjects += [Subject(command.check, command, held_back) for command in script.commands]
+            subjects += [Subject(path, implied=path.permission == "read") for path in script.paths]
+        for subject in subjects:
+            found.setdefault(subject.check, subject)
+        known = {(check.permission, check.value) for check in found}
+        for check in [*found]:
             if check.permission not in ("read", "edit") or not check.value.startswith("/"):
                 continue
             path = self.matcher.path_value(check.value)
-            outside = Check("external_directory", path.absolute)
-            given = [(other.permission, other.value) for other in complete]
-            if path.relative is None and (outside.permission, outside.value) not in given:
-                complete.append(outside)
-        return complete
+            if path.relative is None and ("external_directory", path.absolute) not in known:
+                subjects.append(Subject(Check("external_directory", path.absolute, check.display)))
+        return subjects
 
-    def _by_rules(self, call: GateCall, check: Check) -> PartDecision:
-        layers = (*self._layers, RuleLayer("agent", call.agent_rules))
-        results = [result for layer in layers if (result := layer_result(layer, check, self.matcher)) is not None]
+    def _by_rules(self, call: GateCall, subject: Subject, layers: Sequence[RuleLayer]) -> PartDecision:
+        check = subject.check
+        results = [result for layer in layers if (result := layer_result(layer, subject, self.matcher)) is not None]
         decided = _combined(results)
-        if decided is not None and decided.decision == "allow" and self._cannot_be_read(check, layers):
-            unread = LayerResult("shell", "ask", "a command whose programs cannot be read off it", "shell")
-            results.append(unread)
-            decided = unread
         from_mode = mode_result(
             call.mode,
             check.permission,
@@ -126,24 +140,12 @@ class Gate:
             return PartDecision(check, "ask", NO_RULE, "none", "none", tuple(results))
         return PartDecision(check, decided.decision, decided.rule, decided.layer, decided.source, tuple(results))
 
-    def _cannot_be_read(self, check: Check, layers: Sequence[RuleLayer]) -> bool:
-        # ``bash * allow`` beside a rule on particular commands: the allow is no proof where those cannot be recognised.
-        if check.permission != "bash" or not holds_back_commands(layers):
-            return False
-        exact = any(
-            rule.permission == "bash"
-            and rule.action == "allow"
-            and rule.pattern != "*"
-            and covers(rule, check, self.matcher)
-            for layer in layers
-            for rule in layer.rules
-        )
-        return not exact and bash.is_opaque(check.value)
-
     def _inside(self, check: Check) -> bool:
         return check.permission in PATH_PERMISSIONS and self.matcher.path_value(check.value).relative is not None
 
-    def _with_approvals(self, call: GateCall, part: PartDecision) -> tuple[PartDecision, Scope | None]:
+    def _with_approvals(
+        self, call: GateCall, subject: Subject, part: PartDecision
+    ) -> tuple[PartDecision, Scope | None]:
         """Turn an ask into an allow where a person typed it, approved it before, or a trusted file grants it."""
         if part.decision != "ask":
             return part, None
@@ -154,25 +156,46 @@ class Gate:
         approval = self.approvals.find(
             session=call.session,
             fingerprint=call.fingerprint,
-            fits=lambda rule: covers(rule, part.check, self.matcher),
+            fits=lambda rule: covers(rule, subject, self.matcher),
         )
         if approval is not None:
             return _allowed(part, rule_text(approval.rule), "approval", approval.source), approval.scope
         for rule in call.grants:
-            if covers(rule, part.check, self.matcher):
+            if covers(rule, subject, self.matcher):
                 return _allowed(part, rule_text(rule), "grant", rule.source or "allowed-tools"), None
         return part, None
 
-    def _reason(self, action: Action, parts: Sequence[PartDecision]) -> str | None:
+    def _reason(self, action: Action, parts: Sequence[PartDecision], asked: Sequence[Subject]) -> str | None:
         if action == "allow":
             return None
-        part = next(part for part in parts if part.decision == action)
         if action == "deny":
+            part = next(part for part in parts if part.decision == action)
             return f"denied by {part.rule} ({part.source})"
-        name = protected_name(self.matcher, part.check)
-        if name is not None:
-            return f"{name} is a protected name"
-        return part.rule if part.layer == "shell" else None
+        for subject in asked:
+            if subject.command is not None and subject.command.reason is not None:
+                return subject.command.reason
+            name = protected_name(self.matcher, subject.check)
+            if name is not None:
+                return f"{name} is a protected name"
+        return None
+
+
+class _ByPermission:
+    """Layers with the rules of one permission only: a text of many commands asks for the same ones each time."""
+
+    def __init__(self, layers: Sequence[RuleLayer]) -> None:
+        self._layers = layers
+        self._known: dict[str, tuple[RuleLayer, ...]] = {}
+
+    def of(self, permission: str) -> tuple[RuleLayer, ...]:
+        """Return the layers with the rules of ``permission``, without those that have none."""
+        if permission not in self._known:
+            fitting = (
+                replace(layer, rules=tuple(rule for rule in layer.rules if rule.permission == permission))
+                for layer in self._layers
+            )
+            self._known[permission] = tuple(layer for layer in fitting if layer.rules)
+        return self._known[permission]
 
 
 def _combined(results: Sequence[LayerResult]) -> LayerResult | None:

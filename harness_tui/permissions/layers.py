@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from harness_tui.config.settings import RuleLayer
 from harness_tui.core.seams import Check, LayerResult
 from harness_tui.core.values import Action, Rule
-from harness_tui.permissions import bash
+from harness_tui.permissions.command import Command
 from harness_tui.permissions.matching import Matcher
 from harness_tui.permissions.modes import rule_text
 from harness_tui.permissions.protected import names_protected
@@ -16,16 +17,30 @@ STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 """Which of two actions holds back more."""
 
 
-def layer_result(layer: RuleLayer, check: Check, matcher: Matcher) -> LayerResult | None:
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is decided: a check, with the command that it is about if it is one of a shell text.
+
+    ``held_back``: there are rules that ask about or deny particular commands. ``implied``: it is told only where it is
+    not allowed.
+    """
+
+    check: Check
+    command: Command | None = None
+    held_back: bool = False
+    implied: bool = False
+
+
+def layer_result(layer: RuleLayer, subject: Subject, matcher: Matcher) -> LayerResult | None:
     """Return the layer's result: its last matching rule; ``None`` when no rule has a say.
 
-    An allow that does not name a protected part has no say. A command is tried whole and in pieces, each piece with its
-    own last matching rule, and the strictest of them is the result, so that a rule that holds back is not talked round.
+    An allow that does not name a protected part has no say. Of a shell text that is not understood every piece is
+    tried, each with its own last matching rule, and the strictest is the result.
     """
-    found = _last(layer.rules, check, matcher)
-    if check.permission == "bash":
-        for piece in bash.parts(check.value):
-            rule = _last(layer.rules, Check("bash", piece), matcher)
+    found = _last(layer.rules, subject, matcher)
+    if subject.command is not None and subject.command.unread is not None:
+        for piece in subject.command.forms():
+            rule = _last_holding(layer.rules, piece, matcher)
             if rule is not None and rule.action != "allow" and _stricter(rule, found):
                 found = rule
     if found is None:
@@ -33,9 +48,14 @@ def layer_result(layer: RuleLayer, check: Check, matcher: Matcher) -> LayerResul
     return LayerResult(layer.name, found.action, rule_text(found), found.source or layer.name)
 
 
-def covers(rule: Rule, check: Check, matcher: Matcher) -> bool:
-    """Tell whether an allow rule or approval covers ``check``."""
-    if rule.action != "allow" or not matcher.fits(rule, check):
+def covers(rule: Rule, subject: Subject, matcher: Matcher) -> bool:
+    """Tell whether an allow rule or approval covers ``subject``."""
+    check = subject.check
+    if rule.action != "allow" or rule.permission != check.permission:
+        return False
+    if subject.command is not None:
+        return subject.command.allowed_by(rule.pattern, held_back=subject.held_back)
+    if not matcher.fits(rule, check):
         return False
     return check.permission not in ("read", "edit") or names_protected(matcher, rule, check)
 
@@ -49,21 +69,29 @@ def holds_back_commands(layers: Sequence[RuleLayer]) -> bool:
     )
 
 
-def _last(rules: Sequence[Rule], check: Check, matcher: Matcher) -> Rule | None:
+def _last(rules: Sequence[Rule], subject: Subject, matcher: Matcher) -> Rule | None:
     for rule in reversed(rules):
-        fits = covers(rule, check, matcher) if rule.action == "allow" else matcher.fits(rule, check)
+        if rule.permission != subject.check.permission:
+            continue
+        if rule.action == "allow":
+            fits = covers(rule, subject, matcher)
+        elif subject.command is not None:
+            fits = subject.command.held_back_by(rule.pattern)
+        else:
+            fits = matcher.fits(rule, subject.check)
         if fits:
             return rule
     return None
 
 
+def _last_holding(rules: Sequence[Rule], piece: str, matcher: Matcher) -> Rule | None:
+    check = Check("bash", piece)
+    return next((rule for rule in reversed(rules) if matcher.fits(rule, check)), None)
+
+
 def strictest(actions: Sequence[Action]) -> Action:
     """Return the action that holds back most; ``actions`` is not empty."""
-    found = actions[0]
-    for action in actions:
-        if STRICTNESS[action] > STRICTNESS[found]:
-            found = action
-    return found
+    return max(actions, key=STRICTNESS.__getitem__)
 
 
 def _stricter(rule: Rule, other: Rule | None) -> bool:

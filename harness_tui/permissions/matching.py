@@ -13,18 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from harness_tui.core.patterns import matches
+from harness_tui.core.patterns import escape, first_wildcard, matches, unescaped
 from harness_tui.core.seams import Check
 from harness_tui.core.values import Rule
-from harness_tui.permissions import bash
 
 PATH_PERMISSIONS: Final = frozenset({"read", "edit", "external_directory"})
 """Permissions whose value is a resolved path: relative to the root with ``/``, outside the root absolute."""
-
-
-def has_wildcard(pattern: str) -> bool:
-    """Tell whether any character of ``pattern`` stands for others."""
-    return "*" in pattern or "?" in pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +64,6 @@ class Matcher:
 
     def fits_value(self, rule: Rule, value: str) -> bool:
         """Tell whether the pattern of ``rule`` fits ``value``, a value of the rule's own permission."""
-        if rule.permission == "bash":
-            allows = rule.action == "allow"
-            return bash.equals(rule.pattern, value) if allows else matches(rule.pattern, value)
         if rule.permission not in PATH_PERMISSIONS:
             return matches(rule.pattern, value)
         path = self.path_value(value)
@@ -84,7 +75,7 @@ class Matcher:
         if pattern.startswith("/"):
             return matches(pattern, path.absolute)
         if pattern == "~" or pattern.startswith("~/"):
-            return matches(self.home.as_posix().rstrip("/") + pattern[1:], path.absolute)
+            return matches(escape(self.home.as_posix().rstrip("/")) + pattern[1:], path.absolute)
         if matches(pattern, path.text):
             return True
         return "/" not in pattern and matches(pattern, path.text.rpartition("/")[2])
@@ -102,15 +93,16 @@ class Matcher:
     def _through_links(self, pattern: str) -> str | None:
         """Return ``pattern`` with the links of its literal folder resolved; ``None`` when nothing changes."""
         if pattern == "~" or pattern.startswith("~/"):
-            pattern = self.home.as_posix() + pattern[1:]
-        whole = pattern if pattern.startswith("/") else f"{self.root.as_posix()}/{pattern}"
-        wild = min((index for index in (whole.find("*"), whole.find("?")) if index >= 0), default=len(whole))
+            pattern = escape(self.home.as_posix()) + pattern[1:]
+        whole = pattern if pattern.startswith("/") else f"{escape(self.root.as_posix())}/{pattern}"
+        wild = first_wildcard(whole)
         head = whole if wild == len(whole) else whole[: whole.rfind("/", 0, wild) + 1]
         bare = head.rstrip("/")
-        real = os.path.realpath(bare or "/")
-        if real == (bare or "/"):
+        literal = unescaped(bare) or "/"
+        real = os.path.realpath(literal)
+        if real == literal:
             return None
-        return real + whole[len(bare) :]
+        return escape(real) + whole[len(bare) :]
 
 
 def folded(text: str) -> str:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness_tui.core.patterns import literal_text, matches
+from harness_tui.core.patterns import (
+    escape,
+    first_wildcard,
+    is_literal,
+    literal_head,
+    literal_text,
+    matches,
+    unescaped,
+)
 
 LETTERS = st.text(alphabet="ab/. [](){}+^$|\\-\n*?", max_size=12)
 
@@ -39,6 +47,15 @@ LETTERS = st.text(alphabet="ab/. [](){}+^$|\\-\n*?", max_size=12)
         ("a\nb", "a\nb", True),
         ("Git", "git", False),
         ("a$", "a\n", False),
+        (r"a\*", "a*", True),
+        (r"a\*", "ab", False),
+        (r"a\?b", "a?b", True),
+        (r"a\?b", "axb", False),
+        (r"a\\*", "a\\bc", True),
+        (r"a\\*", "a*", False),
+        (r"a\b", r"a\b", True),
+        (r"ls \*", "ls", False),
+        (r"ls \*", "ls *", True),
     ],
 )
 def test_a_pattern_fits_the_whole_value(pattern: str, value: str, fits: bool) -> None:
@@ -49,6 +66,13 @@ def reference(pattern: str, value: str) -> bool:
     """Match by trying every split: slow, short and obviously right."""
     if not pattern:
         return not value
+    slashes = len(pattern) - len(pattern.lstrip("\\"))
+    if slashes and pattern[slashes : slashes + 1] in ("*", "?"):
+        literal = "\\" * (slashes // 2) + (pattern[slashes] if slashes % 2 else "")
+        rest = pattern[slashes + slashes % 2 :]
+        return value.startswith(literal) and reference(rest, value[len(literal) :])
+    if slashes:
+        return value.startswith("\\" * slashes) and reference(pattern[slashes:], value[slashes:])
     if pattern[0] == "*":
         return reference(pattern[1:], value) or (bool(value) and reference(pattern, value[1:]))
     return bool(value) and pattern[0] in ("?", value[0]) and reference(pattern[1:], value[1:])
@@ -70,3 +94,22 @@ def test_a_text_without_wildcards_fits_itself_alone(text: str) -> None:
 
 def test_literal_text_is_what_stands_for_itself() -> None:
     assert literal_text("*.en?v*") == ".env"
+
+
+@given(LETTERS, LETTERS)
+def test_an_escaped_text_fits_itself_and_nothing_else(text: str, other: str) -> None:
+    pattern = escape(text)
+    assert is_literal(pattern)
+    assert unescaped(pattern) == literal_head(pattern) == literal_text(pattern) == text
+    assert matches(pattern, other) is (other == text)
+
+
+@pytest.mark.parametrize(("pattern", "place"), [("abc", 3), ("a*c", 1), (r"a\*?", 3), (r"a\\*", 3), ("", 0)])
+def test_the_first_wildcard_is_found_behind_escapes(pattern: str, place: int) -> None:
+    assert first_wildcard(pattern) == place
+
+
+def test_a_pattern_of_many_wildcards_takes_time_that_grows_with_the_value_alone() -> None:
+    value = "ab" * 30_000
+    assert not matches("*a" * 40 + "c", value)
+    assert matches("*a" * 40 + "*", value)

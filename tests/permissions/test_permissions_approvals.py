@@ -81,7 +81,8 @@ def test_an_approval_of_a_foreign_tool_ends_when_its_description_changes(project
 def test_an_approval_never_lifts_a_deny_or_covers_another_command(project, make_call) -> None:
     approvals = project.approvals()
     gate = project.gate(approvals=approvals)
-    approve(gate, make_call(("bash", "touch 1.txt")), "session")
+    call = make_call(("bash", "touch 1.txt"))
+    gate.remember(call, "session", gate.decide(call).offers[0].rules)
     assert gate.decide(make_call(("bash", "touch 1.txt"))).action == "allow"
     assert gate.decide(make_call(("bash", "rm 1.txt"))).action == "ask"
     assert gate.decide(make_call(("bash", "touch 1.txt; rm 1.txt"))).action == "ask"

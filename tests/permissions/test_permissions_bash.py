@@ -1,4 +1,4 @@
-"""A shell text is allowed only as the very text of a rule, and a deny is not talked round."""
+"""A deny is not talked round, and an allow covers what its pattern fits and nothing beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness_tui.core.seams import GateDecision
-from harness_tui.permissions.bash import is_opaque, is_plain, parts
+from harness_tui.permissions.bash import parts
 
 Decide = Callable[..., GateDecision]
 
@@ -68,7 +68,7 @@ def test_an_ask_rule_is_not_talked_round_either(decide: Decide, command: str) ->
     assert decide("bash", command, ("bash * allow", "bash rm * ask")).action == "ask"
 
 
-@pytest.mark.parametrize("command", ["rmdir a", "echo rm", "grep -r 'farm a' .", "./rm.sh", "ls"])
+@pytest.mark.parametrize("command", ["rmx a", "echo rm", "grep -r 'farm a' .", "./rm.sh", "ls"])
 def test_a_deny_does_not_reach_other_programs(decide: Decide, command: str) -> None:
     assert decide("bash", command, ("bash * allow", "bash rm * deny")).action == "allow"
 
@@ -88,11 +88,9 @@ def test_a_deny_does_not_reach_other_programs(decide: Decide, command: str) -> N
         "echo a > PWNED",
         "cat <<< $(touch PWNED)",
         "echo a |& tee PWNED",
-        "echo b",
-        "echo",
     ],
 )
-def test_an_allow_with_a_wildcard_proves_nothing(decide: Decide, command: str) -> None:
+def test_an_allow_reaches_no_command_beside_its_own(decide: Decide, command: str) -> None:
     assert decide("bash", command, ("bash echo * allow",)).action == "ask"
     assert decide("bash", command, ("bash echo a allow",)).action == "ask"
 
@@ -100,12 +98,18 @@ def test_an_allow_with_a_wildcard_proves_nothing(decide: Decide, command: str) -
 def test_an_allow_covers_its_very_text_and_nothing_else(decide: Decide) -> None:
     rules = ("bash make test && make lint allow",)
     assert decide("bash", "make test && make lint", rules).action == "allow"
-    assert decide("bash", "make test && make lint ", rules).action == "ask"
+    assert decide("bash", "make test && make lint && x", rules).action == "ask"
     assert decide("bash", "make test", rules).action == "ask"
 
 
 def test_a_star_allows_every_command(decide: Decide) -> None:
-    assert decide("bash", "cd x; make | tee log", ("bash * allow",)).action == "allow"
+    assert decide("bash", "cd x; make | cat", ("bash * allow",)).action == "allow"
+
+
+def test_a_star_on_commands_is_none_on_files(decide: Decide) -> None:
+    assert decide("bash", "make | tee log", ("bash * allow",)).action == "ask"
+    assert decide("bash", "make | tee log", ("bash * allow", "edit log allow")).action == "allow"
+    assert decide("bash", "make > .bashrc", ("bash * allow", "edit * allow")).action == "ask"
 
 
 @pytest.mark.parametrize("command", ["$'\\x72m' a", "$X a", "X=rm; $X a", "r? a", "sh script.sh", ". ./env", "eval $Y"])
@@ -131,17 +135,3 @@ def test_a_very_long_command_still_ends_and_is_asked(decide: Decide) -> None:
 def test_pieces_are_named_without_the_whole() -> None:
     assert parts("ls") == ()
     assert parts("cd x && sudo rm a") == ("cd x", "sudo rm a", "rm a", "a")
-
-
-@pytest.mark.parametrize(
-    ("command", "plain"), [("git status -s", True), ("echo 'a b'", True), ("a;b", False), ("", False)]
-)
-def test_a_plain_command_is_one_line_without_operators(command: str, plain: bool) -> None:
-    assert is_plain(command) is plain
-
-
-@pytest.mark.parametrize(
-    ("command", "opaque"), [("ls -l", False), ("echo $HOME", False), ("$EDITOR a", True), ("sh a", True)]
-)
-def test_a_command_is_opaque_when_its_program_is_computed_or_runs_a_script(command: str, opaque: bool) -> None:
-    assert is_opaque(command) is opaque

@@ -11,7 +11,7 @@ from harness_tui.config.settings import RuleLayer
 from harness_tui.core.seams import GateDecision, PermissionGate
 from harness_tui.core.values import Rule
 from harness_tui.permissions.gate import Gate
-from harness_tui.permissions.layers import layer_result
+from harness_tui.permissions.layers import Subject, layer_result
 
 Decide = Callable[..., GateDecision]
 
@@ -242,4 +242,5 @@ def test_the_gate_satisfies_the_seam(project) -> None:
 
 def test_a_layer_without_a_matching_rule_has_no_result(project, make_rules, make_call) -> None:
     layer = RuleLayer("user", make_rules("mcp other_* deny"))
-    assert layer_result(layer, make_call(("mcp", "srv_echo")).checks[0], project.gate().matcher) is None
+    subject = Subject(make_call(("mcp", "srv_echo")).checks[0])
+    assert layer_result(layer, subject, project.gate().matcher) is None

@@ -23,14 +23,35 @@ def shown(decision: GateDecision, scope: str) -> list[list[str]]:
         ("edit", "src/deep/a.py", [["edit src/deep/a.py allow"], ["edit src/deep/* allow"]]),
         ("edit", "src/.env", [["edit src/.env allow"]]),
         ("edit", ".git/config", [["edit .git/config allow"], ["edit .git/* allow"]]),
-        ("edit", "src/a*.py", [["edit src/* allow"]]),
-        ("edit", "src/a?/b.py", []),
-        ("bash", "git status -s", [["bash git status -s allow"]]),
+        ("edit", "src/a*.py", [[r"edit src/a\*.py allow"], ["edit src/* allow"]]),
+        ("edit", "src/a?/b.py", [[r"edit src/a\?/b.py allow"], [r"edit src/a\?/* allow"]]),
+        ("bash", "git status -s", [["bash git status -s allow"], ["bash git status * allow"]]),
         ("bash", "grep -n 'a b' f", [["bash grep -n 'a b' f allow"]]),
-        ("bash", "ls *.py", []),
-        ("bash", "a && b", []),
+        ("bash", "ls *.py", [[r"bash ls \*.py allow"], ["bash ls * allow"]]),
+        ("bash", 'grep -n "a.*b" f', [[r'bash grep -n "a.\*b" f allow']]),
+        ("bash", "a && b", [["bash a allow", "bash b allow"]]),
+        (
+            "bash",
+            "cd src && git diff",
+            [["bash cd src allow", "bash git diff allow"], ["bash cd src allow", "bash git diff * allow"]],
+        ),
+        ("bash", "git diff --ext-diff", [["bash git diff --ext-diff allow"]]),
+        ("bash", "npm run build -- --x", [["bash npm run build -- --x allow"], ["bash npm run build * allow"]]),
+        ("bash", "make test", [["bash make test allow"], ["bash make test * allow"]]),
+        ("bash", "make test CC=x", [["bash make test CC=x allow"]]),
+        ("bash", "uv run pytest -q", [["bash uv run pytest -q allow"], ["bash uv run pytest * allow"]]),
+        ("bash", "uv run python x.py", [["bash uv run python x.py allow"]]),
+        ("bash", "pytest -q", [["bash pytest -q allow"], ["bash pytest * allow"]]),
+        ("bash", "python -m pytest", [["bash python -m pytest allow"]]),
+        ("bash", "rg a", [["bash rg a allow"]]),
+        ("bash", "find . -name a", [["bash find . -name a allow"]]),
         ("bash", "cat <<END\nx\nEND", []),
-        ("bash", "echo $HOME", []),
+        ("bash", "ls\nls", []),
+        ("bash", "echo $X", []),
+        ("bash", "ls $X", []),
+        ("bash", "git diff; ls $X", []),
+        ("bash", "echo $(git diff)", []),
+        ("bash", "(", []),
         ("bash", "a" * 501, []),
         ("webfetch", "https://example.test/a?b=c", [["webfetch https://example.test/* allow"]]),
         ("webfetch", "http://127.0.0.1:8080/", [["webfetch http://127.0.0.1:8080/* allow"]]),
@@ -74,7 +95,7 @@ def test_parts_that_are_allowed_already_are_not_in_the_offer(project, make_call)
 
 
 def test_one_part_without_a_sound_rule_leaves_no_offer(project, make_call) -> None:
-    assert project.gate().decide(make_call(("mcp", "srv_echo"), ("bash", "a; b"))).offers == ()
+    assert project.gate().decide(make_call(("mcp", "srv_echo"), ("bash", "a; $b"))).offers == ()
 
 
 @pytest.mark.parametrize("options", [{}, {"mode": "plan"}])
@@ -93,3 +114,36 @@ def test_every_offer_once_taken_allows_the_same_call(project, make_call, permiss
         gate = project.gate()
         gate.remember(call, "session", offer.rules)
         assert gate.decide(call).action == "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["git diff --ext-diff", "git diff --output=x", "git diff -- ../elsewhere", "git diff $X"]
+)
+def test_an_offer_for_a_program_leaves_options_that_do_more_at_ask(project, make_call, command: str) -> None:
+    call = make_call(("bash", "git diff"))
+    gate = project.gate()
+    wide = next(offer for offer in gate.decide(call).offers if offer.rules[0].pattern == "git diff *")
+    gate.remember(call, "session", wide.rules)
+    assert gate.decide(make_call(("bash", "git diff --stat"))).action == "allow"
+    assert gate.decide(make_call(("bash", command))).action == "ask"
+
+
+def test_a_literal_star_that_was_approved_is_no_wildcard(project, make_call) -> None:
+    call = make_call(("bash", 'grep -n "a.*b" f'))
+    gate = project.gate()
+    gate.remember(call, "session", gate.decide(call).offers[0].rules)
+    assert gate.decide(call).action == "allow"
+    assert gate.decide(make_call(("bash", 'grep -n "a" /x; rm b" f'))).action == "ask"
+    assert gate.decide(make_call(("bash", 'grep -n "a.xb" f'))).action == "ask"
+
+
+def test_a_command_that_writes_is_offered_with_the_file_that_it_writes(project, make_call) -> None:
+    assert shown(project.gate().decide(make_call(("bash", "touch src/1.txt"))), "session") == [
+        ["bash touch src/1.txt allow", "edit src/1.txt allow"],
+        ["bash touch src/1.txt allow", "edit src/* allow"],
+    ]
+
+
+def test_an_offer_of_more_rules_than_a_person_reads_is_not_made(project, make_call) -> None:
+    command = "; ".join(f"tool{number}" for number in range(13))
+    assert project.gate().decide(make_call(("bash", command))).offers == ()

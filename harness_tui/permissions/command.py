@@ -1,0 +1,147 @@
+"""One simple command as rules see it: what an allow has to cover, and every form in which a rule may hold it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from harness_tui.core.patterns import first_wildcard, is_literal, literal_head, literal_text, matches, unescaped
+from harness_tui.core.seams import Check
+from harness_tui.permissions import bash
+from harness_tui.permissions.programs import OFFERED, OFFERED_SCRIPTS
+from harness_tui.permissions.shell_values import Word
+
+_UNLIKE_BLANKS: Final = dict.fromkeys(map(ord, " \t\n"), "\ufffc")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a command needs more than a rule that fits: it does something besides.
+
+    A pattern that holds the text ``name`` covers it. ``open``: ``*`` does too, where no rule is about particular
+    commands.
+    """
+
+    reason: str
+    name: str | None = None
+    open: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """A wrapper around a command as written, up to the end of the program that it starts."""
+
+    text: str
+    head: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Command:
+    """A simple command. ``check.value`` is its words as written, ``whole`` the text that it is a part of.
+
+    ``words`` are what it is made of, ``around`` the texts of wrappers around it: a rule that asks or denies is tried on
+    all of them. ``unread``: it is no simple command but a text that is not understood. ``offer`` is the pattern of a
+    wider approval; without ``lasting`` none is kept.
+    """
+
+    check: Check
+    whole: str
+    words: tuple[Word, ...] = ()
+    around: tuple[str, ...] = ()
+    outers: tuple[Outer, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    unread: str | None = None
+    lasting: bool = False
+    offer: str | None = None
+
+    def allowed_by(self, pattern: str, *, held_back: bool) -> bool:
+        """Tell whether an allow rule covers it. ``held_back``: there are rules on particular commands."""
+        if self.unread is not None:
+            return False
+        if pattern == "*":
+            return all(doubt.open and not held_back for doubt in self.doubts)
+        if is_literal(pattern):
+            text = unescaped(pattern)
+            return text in (self.check.value, self.whole) or any(text == outer.text for outer in self.outers)
+        if not self._fits(pattern):
+            return False
+        named = literal_text(pattern)
+        return all(doubt.name is not None and doubt.name in named for doubt in self.doubts)
+
+    def _fits(self, pattern: str) -> bool:
+        if matches(pattern, self.check.value):
+            # What follows a wildcard must not be the end of a quoted word.
+            ends = first_wildcard(pattern) == len(pattern) - 1
+            return ends or all(not word.quoted for word in self.words) or self._fits_guarded(pattern)
+        head = len(literal_head(pattern))
+        around = [outer for outer in self.outers if head >= outer.head] if pattern.endswith(" *") else []
+        return any(matches(pattern, outer.text) for outer in around)
+
+    def _fits_guarded(self, pattern: str) -> bool:
+        texts = [word.raw if word.text is None else word.text for word in self.words]
+        return matches(pattern, " ".join(text.translate(_UNLIKE_BLANKS) for text in texts))
+
+    def held_back_by(self, pattern: str) -> bool:
+        """Tell whether a rule that asks or denies is about it."""
+        if matches(pattern, self.check.value):
+            return True
+        return pattern != "*" and any(matches(pattern, form) for form in self.forms())
+
+    def forms(self) -> tuple[str, ...]:
+        """Return the texts besides its value in which a rule may mean it."""
+        if self.unread is not None:
+            return bash.parts(self.whole)
+        return (*forms_of(self.words), *self.around) if self.words else self.around
+
+    @property
+    def reason(self) -> str | None:
+        """What a person should know before allowing it."""
+        return self.unread or next((doubt.reason for doubt in self.doubts), None)
+
+
+def unread_command(text: str, reason: str) -> Command:
+    """Return the one part of a text that is not understood; rules that hold back are tried on its pieces."""
+    return Command(Check("bash", text, text), text, unread=reason)
+
+
+def forms_of(words: tuple[Word, ...]) -> tuple[str, ...]:
+    """Return the texts besides the written one in which a rule may mean the command ``words``."""
+    texts = [word.raw if word.text is None else word.text for word in words]
+    forms = dict.fromkeys(bash.named(texts))
+    name = texts[0].rpartition("/")[2]
+    if name == "git":
+        forms |= dict.fromkeys(bash.named(_without_options(texts)))
+    if name in bash.RUNNERS:
+        for start in range(1, min(len(texts), bash.RUNNER_ARGUMENTS)):
+            forms |= dict.fromkeys(bash.named(texts[start:]))
+        if any(" " in text or "\n" in text for text in texts):
+            forms |= dict.fromkeys(bash.parts(" ".join(texts)))
+    return tuple(forms)
+
+
+def offered_pattern(words: tuple[Word, ...]) -> str | None:
+    """Return the pattern of program and sub-command that may be offered for ``words``, ``None`` for none."""
+    raw = [word.raw for word in words]
+    known = OFFERED.get(raw[0])
+    if len(raw) > 2 and OFFERED_SCRIPTS.get(raw[0]) == raw[1] and _is_name(raw[2]):
+        if raw[0] != "uv":
+            return f"{raw[0]} run {raw[2]} *"
+        return f"uv run {raw[2]} *" if OFFERED.get(raw[2]) == frozenset() else None
+    if raw[0] == "make":
+        return f"make {raw[1]} *" if len(raw) > 1 and _is_name(raw[1]) else None
+    if known is None:
+        return None
+    if not known:
+        return f"{raw[0]} *"
+    return f"{raw[0]} {raw[1]} *" if len(raw) > 1 and raw[1] in known else None
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and text[0].isalnum() and all(char.isalnum() or char in "-_:." for char in text)
+
+
+def _without_options(texts: list[str]) -> list[str]:
+    at = 1
+    while at < len(texts) and texts[at].startswith("-"):
+        at += 2 if texts[at] in ("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path") else 1
+    return [texts[0], *texts[at:]]

@@ -1,0 +1,225 @@
+"""A shell text as the gate decides on it: its simple commands, and the files that they name."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Final
+
+from harness_tui.core.seams import Check
+from harness_tui.permissions.arguments import Arguments, assigned_doubts
+from harness_tui.permissions.command import (
+    Command,
+    Doubt,
+    Outer,
+    forms_of,
+    offered_pattern,
+    unread_command,
+)
+from harness_tui.permissions.matching import Matcher
+from harness_tui.permissions.programs import DANGEROUS_VARIABLE
+from harness_tui.permissions.shell_paths import Paths
+from harness_tui.permissions.shell_reader import ShellReader
+from harness_tui.permissions.shell_tree import command_starts
+from harness_tui.permissions.shell_values import LEVELS, PARTS, TEXT_BYTES, Reading, Simple, UnreadError, Word
+from harness_tui.permissions.wrappers import Inner, look_into
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_PLAIN_HOME: Final = re.compile(r"[A-Za-z0-9_./-]+")
+_MOVERS: Final = frozenset({"cd", "pushd", "popd", "eval", "source", "."})
+_SCRIPTS_DEEP: Final = 6
+_WRAPPED: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A text taken apart. ``paths`` are checks on files; the ``display`` of each is the command that names it."""
+
+    commands: tuple[Command, ...]
+    paths: tuple[Check, ...] = ()
+
+
+def read_script(text: str, folder: str, matcher: Matcher) -> Script:
+    """Take ``text`` apart, which runs in ``folder``. Never raises: what is not understood is one unread command."""
+    try:
+        builder = _Builder(text, Paths(matcher, (folder,)))
+        builder.script(text, posix=False)
+        return builder.result()
+    except UnreadError as error:
+        return Script((unread_command(text, f"the command is not understood: {error}"),))
+    except RecursionError:
+        reason = f"the command is not understood: more than {LEVELS} levels"
+        return Script((unread_command(text, reason),))
+
+
+def check_text(text: str) -> None:
+    """Raise ``UnreadError`` for a text that is too long or holds characters that are not shown as they are."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise UnreadError("it is no Unicode text") from error
+    if size > TEXT_BYTES:
+        raise UnreadError(f"it is longer than {TEXT_BYTES // 1024} KiB")
+    if _CONTROL.search(text):
+        raise UnreadError("it holds control characters")
+    if not text.isascii():
+        odd = next((char for char in text if not char.isascii() and unicodedata.category(char)[0] in "ZC"), None)
+        if odd is not None:
+            raise UnreadError(f"it holds an invisible character, U+{ord(odd):04X}")
+
+
+class _Builder:
+    def __init__(self, whole: str, paths: Paths) -> None:
+        self._whole = whole
+        self._paths = paths
+        self._commands: list[Command] = []
+        self._lasting = "\n" not in whole
+        self._deep = 0
+        home = paths.matcher.home.as_posix()
+        self._home = home if _PLAIN_HOME.fullmatch(home) else None
+
+    def result(self) -> Script:
+        """Return what was found; a text without any simple command is one itself."""
+        if not self._commands:
+            self._commands.append(Command(Check("bash", self._whole, self._whole), self._whole))
+        commands = self._commands
+        if not self._lasting:
+            commands = [replace(command, lasting=False, offer=None) for command in commands]
+        return Script(tuple(commands), tuple(self._paths.checks.values()))
+
+    def script(self, text: str, *, posix: bool, forms: tuple[str, ...] = ()) -> None:
+        """Take ``text`` apart. ``forms`` are the texts of what runs it. Raises ``UnreadError``."""
+        check_text(text)
+        self._deep += 1
+        if self._deep > _SCRIPTS_DEEP:
+            raise UnreadError(f"more than {_SCRIPTS_DEEP} shell texts in one another")
+        reading = Reading()
+        ShellReader(text, reading, home=self._home, posix=posix).read()
+        if not set(command_starts(text)) <= reading.starts:
+            raise UnreadError("two ways of reading it differ")
+        if any(DANGEROUS_VARIABLE.fullmatch(name) for name in reading.variables):
+            raise UnreadError("a loop sets a variable that decides which programs run")
+        self._lasting &= not reading.here
+        if any(simple.moving and _moves(simple) for simple in reading.commands):
+            self._paths.folders = ()
+        for simple in reading.commands:
+            self._simple(simple, forms)
+        self._deep -= 1
+
+    def _simple(self, simple: Simple, forms: tuple[str, ...]) -> None:
+        shown = simple.source
+        doubts = assigned_doubts(simple.assigned)
+        for redirect in simple.redirects:
+            doubts += self._redirect(redirect.operator, redirect.target, shown)
+        if simple.words:
+            self._command(simple.words, shown, doubts, (), forms)
+        elif doubts:
+            check = Check("bash", simple.source, shown)
+            self._add(Command(check, self._whole, around=forms, doubts=tuple(doubts)))
+
+    def _redirect(self, operator: str, target: Word | None, shown: str) -> list[Doubt]:
+        if target is None or operator == "<<<":
+            return []
+        if operator in (">&", "<&") and re.fullmatch(r"[0-9]+-?|-", target.raw):
+            return []
+        reads = operator in ("<", "<&")
+        try:
+            self._paths.take(target, "read" if reads else "edit", shown)
+            if operator == "<>":
+                self._paths.take(target, "read", shown)
+        except UnreadError as error:
+            return [Doubt(str(error), open=reads)]
+        return []
+
+    def _command(
+        self,
+        words: tuple[Word, ...],
+        shown: str,
+        doubts: list[Doubt],
+        outers: tuple[Outer, ...],
+        forms: tuple[str, ...],
+    ) -> None:
+        value = " ".join(word.raw for word in words)
+        if words[0].text == "trap" and re.search(r"\b(?:cd|pushd|popd)\b", value):
+            self._paths.folders = ()
+        try:
+            inners = look_into(words)
+        except UnreadError as error:
+            doubts.append(Doubt(f"it is not known what runs: {error}"))
+            inners = None
+        if inners is None or any(inner.also for inner in inners):
+            self._own(words, value, shown, doubts, outers, forms)
+            doubts = []
+        if inners is None:
+            return
+        if len(outers) > _WRAPPED:
+            raise UnreadError("too many commands in one another")
+        for inner in inners:
+            self._inner(inner, value, shown, doubts, outers, (*forms, value, *forms_of(words)))
+
+    def _inner(
+        self,
+        inner: Inner,
+        value: str,
+        shown: str,
+        doubts: list[Doubt],
+        outers: tuple[Outer, ...],
+        forms: tuple[str, ...],
+    ) -> None:
+        if inner.script is not None:
+            if doubts:
+                check = Check("bash", value, shown)
+                self._add(Command(check, self._whole, around=forms, outers=outers, doubts=tuple(doubts)))
+            self.script(inner.script, posix=inner.posix, forms=forms)
+            return
+        ended = " ".join(word.raw for word in inner.words)
+        head = len(value) - len(ended) + len(inner.words[0].raw) if value.endswith(ended) else len(value)
+        around = outers if inner.also else (*_longer(outers, inner.words[0]), Outer(value, head))
+        self._command(inner.words, shown, [*doubts, *assigned_doubts(inner.assigned)], around, forms)
+
+    def _own(
+        self,
+        words: tuple[Word, ...],
+        value: str,
+        shown: str,
+        doubts: list[Doubt],
+        outers: tuple[Outer, ...],
+        forms: tuple[str, ...],
+    ) -> None:
+        """Add the command ``words`` itself."""
+        arguments = Arguments(words, self._paths, shown)
+        doubts = [*doubts, *arguments.doubts()]
+        known = all(word.text is not None for word in words)
+        lasting = known and all(doubt.name is not None for doubt in doubts)
+        self._add(
+            Command(
+                Check("bash", value, shown),
+                self._whole,
+                words,
+                forms,
+                outers=outers,
+                doubts=tuple(doubts),
+                lasting=lasting,
+                offer=offered_pattern(words) if lasting and not doubts else None,
+            )
+        )
+
+    def _add(self, command: Command) -> None:
+        self._commands.append(command)
+        if len(self._commands) > PARTS:
+            raise UnreadError(f"more than {PARTS:,} commands")
+
+
+def _longer(outers: tuple[Outer, ...], word: Word) -> tuple[Outer, ...]:
+    """Return ``outers`` with their heads reaching to the program ``word``, which a further wrapper starts."""
+    found: list[Outer] = []
+    for outer in outers:
+        at = outer.text.find(word.raw, outer.head)
+        found.append(Outer(outer.text, len(outer.text) if at < 0 else at + len(word.raw)))
+    return tuple(found)
+
+
+def _moves(simple: Simple) -> bool:
+    names = {word.text for word in simple.words[:3]}
+    return bool(names & _MOVERS) or any(word.text is None for word in simple.words[:1])

@@ -1,0 +1,154 @@
+"""Which files a simple command names, and what has to be decided on each: as the file tools would for the same path."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from harness_tui.core.seams import Check
+from harness_tui.permissions.matching import Matcher, PathValue
+from harness_tui.permissions.protected import protected_spans
+from harness_tui.permissions.shell_values import UnreadError, Word
+
+LOOKS: Final = 1_500
+"""So many paths are looked at for one shell text; one that names more is asked about."""
+
+_SINKS: Final = frozenset("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full".split())  # noqa: SIM905
+_DESCRIPTOR: Final = re.compile(r"/dev/fd/[0-9]+")
+_MATCHES: Final = 200
+_ENTRIES: Final = 2_000
+_DEEP_ENTRIES: Final = 300
+
+Access = Literal["read", "edit"]
+
+
+@dataclass(slots=True)
+class Paths:
+    """The paths of one shell text. ``folders`` are where it may be at the moment, empty for nobody knows.
+
+    ``checks`` are found in order and without repeats.
+    """
+
+    matcher: Matcher
+    folders: tuple[str, ...]
+    checks: dict[tuple[str, str], Check] = field(default_factory=dict[tuple[str, str], Check])
+    looks: int = 0
+
+    def take(self, word: Word, access: Access, display: str) -> None:
+        """Note the file that ``word`` names. Raises ``UnreadError`` when nobody knows which that is."""
+        if word.stream:
+            return
+        if word.text is None:
+            raise UnreadError(f"which file {word.raw} is, is not known before it runs")
+        if not word.glob:
+            self.take_text(word.text, access, display)
+            return
+        if access == "edit" or word.quoted or "\\" in word.raw:
+            raise UnreadError(f"which files {word.raw} is, is not known before it runs")
+        for name in self._expanded(word.text):
+            if name.startswith("-") and not word.text.startswith("-"):
+                raise UnreadError(f"{word.raw} names a file that looks like an option")
+            self.take_text(name, access, display)
+
+    def take_text(self, text: str, access: Access, display: str) -> None:
+        """Note the file that ``text`` names. Raises ``UnreadError`` when the working folder is not known."""
+        for path in self.resolved(text):
+            if path is None:
+                continue
+            outside = path.relative is None
+            if access == "edit" or outside or os.path.lexists(path.absolute):
+                self._note(access, path.text, display)
+            if outside:
+                self._note("external_directory", path.absolute, display)
+
+    def take_deep(self, text: str, display: str) -> None:
+        """Note what lies in the folder ``text`` and is protected. Raises ``UnreadError`` for too large a folder."""
+        for path in self.resolved(text):
+            if path is None or not Path(path.absolute).is_dir():
+                continue
+            seen = 0
+            for folder, folders, files in os.walk(path.absolute):
+                seen += len(folders) + len(files)
+                if seen > _DEEP_ENTRIES:
+                    raise UnreadError(f"{text} holds more than {_DEEP_ENTRIES} files")
+                for name in (*folders, *files):
+                    inner = self.matcher.path_value(os.path.join(folder, name))
+                    if protected_spans("edit", inner):
+                        self._note("edit", inner.text, display)
+
+    def resolved(self, text: str) -> Iterator[PathValue | None]:
+        """Yield where ``text`` leads from each folder; ``None`` for what is no file."""
+        if text.startswith("file://"):
+            text = text.removeprefix("file://").removeprefix("localhost")
+        if text.startswith("/dev/") and (text in _SINKS or _DESCRIPTOR.fullmatch(text)):
+            yield None
+            return
+        if re.match(r"/dev/(?:tcp|udp)/", text):
+            raise UnreadError(f"{text} opens a connection")
+        if text == "~" or text.startswith("~/"):
+            text = self.matcher.home.as_posix() + text[1:]
+        if text.startswith("/"):
+            yield self._value(text)
+            return
+        if not self.folders:
+            raise UnreadError(f"where {text} is, is not known: the working folder is computed")
+        for folder in self.folders:
+            yield self._value(f"{folder}/{text}")
+
+    def _value(self, whole: str) -> PathValue:
+        self.looks += 1
+        if self.looks > LOOKS:
+            raise UnreadError(f"more than {LOOKS:,} paths")
+        normal = os.path.normpath(whole)
+        if normal.startswith(("/proc/", "/dev/")):
+            # What is behind it depends on the process that looks.
+            return PathValue(normal, None)
+        try:
+            return self.matcher.path_value(os.path.realpath(whole))
+        except (OSError, ValueError) as error:
+            raise UnreadError(f"{whole} cannot be resolved: {error}") from error
+
+    def _note(self, permission: str, value: str, display: str) -> None:
+        self.checks.setdefault((permission, value), Check(permission, value, display))
+
+    def _expanded(self, pattern: str) -> list[str]:
+        """Return the names that the shell would put in place of ``pattern``; the pattern itself where none fits."""
+        if not self.folders:
+            raise UnreadError(f"which files {pattern} is, is not known: the working folder is computed")
+        found: list[str] = []
+        for folder in self.folders:
+            base = [""] if not pattern.startswith("/") else ["/"]
+            for part in [part for part in pattern.split("/") if part]:
+                base = list(self._step(folder, base, part))
+            found += base
+        return found or [pattern]
+
+    def _step(self, folder: str, names: Sequence[str], part: str) -> Iterator[str]:
+        count = 0
+        for name in names:
+            if not set(part) & set("*?["):
+                yield os.path.join(name, part)
+                continue
+            try:
+                entries = [entry.name for entry in os.scandir(os.path.join(folder, name))]
+            except OSError:
+                continue
+            count += len(entries)
+            if count > _ENTRIES:
+                raise UnreadError(f"{part} stands for too many files to look at")
+            fitting = [entry for entry in entries if fnmatch.fnmatchcase(entry, part.replace("[^", "[!"))]
+            if len(fitting) > _MATCHES:
+                raise UnreadError(f"{part} stands for too many files to look at")
+            yield from (os.path.join(name, entry) for entry in fitting)
+
+
+def looks_like_path(text: str, folders: Sequence[str]) -> bool:
+    """Tell whether a part of an option may be a path: it is written like one, or there is such a file."""
+    if "/" in text or text.startswith("~") or ".." in text:
+        return True
+    return any(os.path.lexists(f"{folder}/{text}") for folder in folders) if text else False
