@@ -138,7 +138,11 @@ class Layers:
     def origins(self) -> Iterator[Origin]:
         """Return every value that counts, then those that were overridden."""
         for keys, leaf in self.leaves.items():
-            yield Origin(".".join(keys), leaf.value, leaf.source)
+            if keys[0] == "egress" and isinstance(leaf.value, list):
+                for entry in cast(list[dict[str, str]], leaf.value):
+                    yield Origin(".".join(keys), entry["rule"], entry["source"])
+            else:
+                yield Origin(".".join(keys), leaf.value, leaf.source)
         yield from self.overridden
 
 

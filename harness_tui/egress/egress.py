@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from harness_tui._version import __version__
@@ -48,19 +49,22 @@ class Egress:
         self._resolve = resolve
         self._tls: ssl.SSLContext | None = None
 
-    def check(self, url: Url, surface: str) -> None:
-        """Refuse ``url`` when that can be told from it alone. Raises ``EgressBlockedError``; nothing is looked up."""
+    def check(self, url: Url, surface: str, *, record: bool = True) -> None:
+        """Refuse ``url`` when that can be told from it alone. Raises ``EgressBlockedError``; nothing is looked up.
+
+        Without ``record`` the refusal is not written to the audit log: nothing was attempted.
+        """
         place = Place(url.host, url.port, url.address)
         try:
             Policy(self._settings).check(place)
         except EgressBlockedError as error:
-            record_block(self._audit, surface, place, error)
+            record_block(self._audit if record else None, surface, place, error)
             raise
 
     async def load(self) -> None:
         """Import the HTTP library and read the certificates of this machine, once."""
         if self._tls is None:
-            self._tls = await asyncio.to_thread(_tls)
+            self._tls = await asyncio.to_thread(_tls, *_certificates())
 
     def client(
         self, surface: str, *, configured: str | None = None, max_body: int | None = None, **options: Any
@@ -77,7 +81,7 @@ class Egress:
         from harness_tui.egress.network import system_addresses
         from harness_tui.egress.transport import EgressTransport, place_of
 
-        self._tls = self._tls or _tls()
+        self._tls = self._tls or _tls(*_certificates())
         transport = EgressTransport(
             self._settings,
             surface=surface,
@@ -94,7 +98,14 @@ class Egress:
         )
 
 
-def _tls() -> ssl.SSLContext:
+def _certificates() -> tuple[str | None, str | None]:
+    """Return where this process is told to look for certificates other than those of the machine."""
+    return os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+
+
+@lru_cache(maxsize=4)
+def _tls(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """Return what checks servers; it takes long to make. The library reads the two variables itself."""
     import httpx2
 
     return httpx2.create_ssl_context()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import os
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -115,8 +116,10 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
             limit = None if number == len(addresses) else _ONE_TRY_S
             try:
                 return await self._plain.connect_tcp(str(address), port, limit, local_address, options)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+            except httpcore2.ConnectTimeout as error:
                 failure = error
+            except httpcore2.ConnectError as error:
+                failure = httpcore2.ConnectError(_reason(error))
         raise failure or httpcore2.ConnectError("no address")
 
     async def connect_unix_socket(
@@ -128,3 +131,13 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         await asyncio.sleep(seconds)
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the operating system said, which the libraries above it wrap in words of their own."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno is not None:
+            return os.strerror(cause.errno)
+        cause = cause.__cause__ or cause.__context__
+    return str(error)

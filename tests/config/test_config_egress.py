@@ -104,3 +104,13 @@ def test_an_added_deny_asks_for_no_new_trust_and_an_added_allow_does(world):
     assert world.load().trust.usable
     world.write(".harness/config.yaml", "egress: {allow: [b.test, c.test]}\n")
     assert not world.load().trust.usable
+
+
+def test_each_rule_is_shown_with_its_own_place(world):
+    user = world.write_user("egress: {deny: [x.test]}\n")
+    project = world.write(".harness/config.yaml", "egress:\n  deny: [y.test]\n")
+    shown = [origin for origin in world.trusted().origins if origin.key == "egress.deny"]
+    assert [(origin.value, origin.source, origin.state) for origin in shown] == [
+        ("x.test", f"{user}:1", "used"),
+        ("y.test", f"{project}:2", "used"),
+    ]

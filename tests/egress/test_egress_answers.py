@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 import ssl
 import time
 import zlib
@@ -238,6 +239,13 @@ async def test_a_name_that_is_looked_up_for_ever_is_left_in_time(world: World) -
 async def test_a_name_that_nobody_knows_is_said_to_be_unknown(world: World) -> None:
     with pytest.raises(ToolError, match=r"cannot be reached: nowhere\.test was not found: name or service not known"):
         await world.fetch("http://nowhere.test/")
+
+
+async def test_a_port_where_nobody_listens_says_so(world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(ToolError, match="it cannot be reached: Connection refused"):
+        await world.fetch(f"http://127.0.0.1:{port}/", world.egress(allow=["127.0.0.1"]))
 
 
 async def test_a_name_without_addresses_is_said_to_be_unknown(world: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import httpx2
 import pytest
 from egress_world import World, answer
 from hypothesis import given
@@ -14,6 +15,7 @@ from harness_tui.config.egress_rules import read_rule
 from harness_tui.core.events import UrlPreview
 from harness_tui.core.seams import Check
 from harness_tui.egress.errors import BadUrlError
+from harness_tui.egress.transport import place_of
 from harness_tui.egress.urls import join_url, read_url, within_origin
 
 
@@ -54,7 +56,10 @@ def test_a_url_has_one_form(given_text: str, form: str) -> None:
     assert str(read_url(form)) == form
 
 
-@given(st.text(max_size=60), st.sampled_from(["", "http://", "https://", "http://a.test/", "http://[", "https://a."]))
+@given(
+    st.text(alphabet=st.sampled_from("aA0.:@%[]?#/\\-_~&=; é。ß\u200b"), max_size=20) | st.text(max_size=60),
+    st.sampled_from(["", "http://", "https://", "http://a.test/", "http://[", "https://a."]),
+)
 def test_any_text_is_a_url_in_its_one_form_or_refused(text: str, head: str) -> None:
     try:
         form = str(read_url(head + text))
@@ -63,6 +68,11 @@ def test_any_text_is_a_url_in_its_one_form_or_refused(text: str, head: str) -> N
     assert str(read_url(form)) == form
     assert form.isascii()
     assert " " not in form
+    # The library that sends it reads the same host, port and path out of it.
+    sent, mine = httpx2.URL(form), read_url(form)
+    place = place_of(sent)
+    assert (place.host, place.port, place.address) == (mine.host, mine.port, mine.address)
+    assert (sent.raw_path.decode(), sent.userinfo) == (mine.path, b"")
 
 
 def test_a_url_without_end_is_refused() -> None:

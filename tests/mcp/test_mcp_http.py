@@ -81,7 +81,7 @@ async def test_an_address_where_nobody_listens_is_the_reason(make_pool: Make) ->
     pool = await opened(make_pool(entry(f"http://127.0.0.1:{port}/mcp")))
     (line,) = pool.status()
     assert line.state == "failed"
-    assert line.reason == "cannot be reached: All connection attempts failed"
+    assert line.reason == "cannot be reached: Connection refused"
 
 
 async def test_an_address_that_never_answers_is_given_up_in_time(make_pool: Make) -> None:

@@ -202,6 +202,12 @@ async def _checks(workspace: Workspace, tool: Tool | None, name: str, arguments:
     try:
         return (await tool.prepare(arguments, context)).checks
     except ToolError as error:
+        if name == "webfetch" and error.code == "egress-blocked":
+            # The network policy comes after the rules, and has a say of its own; here the rules are explained.
+            from harness_tui.core.seams import Check
+            from harness_tui.egress.urls import read_url
+
+            return (Check(name, str(read_url(arguments["url"]))),)
         path = arguments.get("path")
         if name not in _PATH_TOOLS or not isinstance(path, str):
             raise UsageError(error.what, where=error.where or name, mend=error.mend, code=error.code) from error
