@@ -7,8 +7,9 @@ STAMP := $(VENV)/.ready
 PREFIX ?= $(HOME)/.local
 DIR ?= .
 JOBS ?= auto
+ROUNDS ?= 50
 
-.PHONY: all setup run demo test lint fmt install uninstall bench screenshots dist \
+.PHONY: all setup run demo test lint fmt install uninstall bench soak screenshots dist \
 	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean again free on-path
 
 all: lint test check-protocol-artifacts check-drift-wheel demo
@@ -128,6 +129,10 @@ check-drift: check-protocol-artifacts
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/bench.py
+
+# Fifty rounds of a shell at work that is ended in every way; a process that is left fails it.
+soak: $(STAMP)
+	HARNESS_SOAK_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/e2e/test_e2e_processes.py -k few_rounds -s -o timeout=0
 
 screenshots: $(STAMP)
 	$(BIN)/python benchmarks/screenshots.py
