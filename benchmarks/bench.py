@@ -16,6 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import rows_children
 import rows_library
 import rows_long
 import rows_servers
@@ -29,6 +30,7 @@ BENCHES: dict[str, Bench] = {
     "start": rows_start.start,
     "run": rows_start.run,
     "idle": rows_start.idle,
+    "guard": rows_children.guard,
     "long": rows_long.long,
     "stream": rows_session.stream,
     "library": rows_library.library,
