@@ -33,16 +33,23 @@ def long(runs: int) -> Iterator[Row]:
             f"model: {quoted('replay:' + str(place.project / 'play.yaml'))}\n"
         )  # nothing to tell at a start
         argv = [HARNESS, "--session", make_session(place, TURNS)]
-        turns = max(2, runs // 2)
-        for key, measure in (("echo", _echo), ("focus", _focus), ("resize-5000", _resize)):
+        yield Row("echo", *_echoes(place, argv, runs))
+        for key, measure in (("focus", _focus), ("resize-5000", _resize)):
             yield Row(
                 key,
                 *in_turn(
-                    turns,
+                    max(2, runs // 2),
                     lambda measure=measure: measure(place, argv, LAST),
                     lambda measure=measure: measure(place, [HARNESS], None),
                 ),
             )
+
+
+def _echoes(place: Place, argv: list[str], runs: int) -> tuple[float, float]:
+    """Median milliseconds of a key in both, which are open at the same time and typed into in turn."""
+    with settled(place, argv, LAST) as full, settled(place, [HARNESS]) as empty:
+        figure, floor = in_turn(2 * runs, lambda: _keys(full), lambda: _keys(empty))
+    return figure, floor
 
 
 def _append(blocks: int) -> float:
@@ -57,9 +64,8 @@ def _append(blocks: int) -> float:
         return float(report.read_text())
 
 
-def _echo(place: Place, argv: list[str], last: str | None) -> float:
-    with settled(place, argv, last) as terminal:
-        return statistics.median(terminal.keys(40)) * 1e3
+def _keys(terminal: Watched) -> float:
+    return statistics.median(terminal.keys(12)) * 1e3
 
 
 def _focus(place: Place, argv: list[str], last: str | None) -> float:
