@@ -7,7 +7,8 @@ from pathlib import Path
 from harness_tui.config.places import Places
 from harness_tui.config.project import find_project
 from harness_tui.core.bus import EventStream
-from harness_tui.core.events import Envelope, RunFinished, RunStarted, SessionStarted, StepFinished, TextFinished
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.events import RunFinished, RunStarted, SessionStarted, StepFinished, TextFinished
 from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.sessions.store import SessionStore
 

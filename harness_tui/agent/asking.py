@@ -12,14 +12,12 @@ from typing import Any, Final, Literal, cast
 
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.event_parts import CommandPreview, Offer, Preview
 from harness_tui.core.events import (
-    CommandPreview,
     Event,
     Notice,
-    Offer,
     PermissionRequested,
     PermissionResolved,
-    Preview,
     QuestionAnswered,
     QuestionAsked,
 )

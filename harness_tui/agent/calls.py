@@ -16,14 +16,8 @@ from typing import Any, TypeAlias
 from harness_tui.agent.asking import Asker, Outcome
 from harness_tui.agent.parts import AgentParts
 from harness_tui.core.errors import HarnessError, RefusedError, StalePreviewError
-from harness_tui.core.events import (
-    Event,
-    PermissionResolved,
-    ToolFinished,
-    ToolProgress,
-    ToolStarted,
-    Truncation,
-)
+from harness_tui.core.event_parts import Truncation
+from harness_tui.core.events import Event, PermissionResolved, ToolFinished, ToolProgress, ToolStarted
 from harness_tui.core.limits import DOOM_LOOP_REPEATS
 from harness_tui.core.messages import ToolCall, ToolMessage
 from harness_tui.core.seams import (

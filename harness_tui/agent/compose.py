@@ -11,16 +11,8 @@ from pathlib import Path
 
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.parts import AgentParts
-from harness_tui.core.events import (
-    ArgumentsPreview,
-    CommandPart,
-    CommandPreview,
-    CommandRef,
-    Event,
-    Notice,
-    PermissionResolved,
-    RunError,
-)
+from harness_tui.core.event_parts import ArgumentsPreview, CommandPart, CommandPreview, CommandRef, RunError
+from harness_tui.core.events import Event, Notice, PermissionResolved
 from harness_tui.core.ids import new_id
 from harness_tui.core.intents import Submit
 from harness_tui.core.messages import UserMessage

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness_tui.core.events import (
-    ContextCompacted,
-    Envelope,
-    MessageAdded,
-    RunStarted,
-    StepFinished,
-    ToolFinished,
-)
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.events import ContextCompacted, MessageAdded, RunStarted, StepFinished, ToolFinished
 from harness_tui.core.messages import AssistantMessage, Message, ToolMessage
 
 

@@ -21,15 +21,8 @@ from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.core.bus import EventStream
 from harness_tui.core.codec import CodecError
 from harness_tui.core.errors import HarnessError, UsageError
-from harness_tui.core.events import (
-    Event,
-    MessageAdded,
-    Notice,
-    RunError,
-    RunFinished,
-    RunStarted,
-    SessionStarted,
-)
+from harness_tui.core.event_parts import RunError
+from harness_tui.core.events import Event, MessageAdded, Notice, RunFinished, RunStarted, SessionStarted
 from harness_tui.core.ids import new_id
 from harness_tui.core.intents import (
     Answer,

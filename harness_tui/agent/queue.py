@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from harness_tui.core.events import QueueChanged, QueueItem
+from harness_tui.core.event_parts import QueueItem
+from harness_tui.core.events import QueueChanged
 from harness_tui.core.ids import new_id
 from harness_tui.core.intents import Submit
 from harness_tui.core.messages import UserMessage

@@ -12,13 +12,13 @@ from typing import Final, Literal
 from harness_tui.agent.calls import CallRunner
 from harness_tui.agent.history import History
 from harness_tui.agent.parts import AgentParts
+from harness_tui.core.event_parts import RunError
 from harness_tui.core.events import (
     Event,
     ModelRetried,
     Notice,
     ReasoningDelta,
     ReasoningFinished,
-    RunError,
     StepFinished,
     TextDelta,
     TextFinished,

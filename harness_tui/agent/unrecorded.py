@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness_tui.core.events import Envelope
+from harness_tui.core.envelope import Envelope
 
 
 class Unrecorded:

@@ -13,16 +13,9 @@ from typing import Protocol
 from harness_tui.cli.common import warn
 from harness_tui.cli.streams import OutputError, discard_output, write_result
 from harness_tui.core.bus import Subscription
-from harness_tui.core.events import (
-    Envelope,
-    ModelRetried,
-    Notice,
-    RunError,
-    RunFinished,
-    RunStarted,
-    TextFinished,
-    ToolFinished,
-)
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.event_parts import RunError
+from harness_tui.core.events import ModelRetried, Notice, RunFinished, RunStarted, TextFinished, ToolFinished
 from harness_tui.core.redaction import redact, redact_data
 from harness_tui.core.text import clean_for_display
 

@@ -15,8 +15,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from harness_tui.core.clock import SystemClock, rfc3339
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import DELTAS, Envelope, Event, ReasoningDelta, TextDelta
+from harness_tui.core.events import DELTAS, Event, ReasoningDelta, TextDelta
 from harness_tui.core.limits import MERGED_SUBSCRIPTION_EVENTS, RAW_SUBSCRIPTION_EVENTS
 from harness_tui.core.seams import Clock
 

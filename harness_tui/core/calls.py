@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from harness_tui.core.events import Event, Offer, Preview
+from harness_tui.core.event_parts import Offer, Preview
+from harness_tui.core.events import Event
 from harness_tui.core.messages import Attachment
 from harness_tui.core.values import Action, Question, Rule, Scope
 

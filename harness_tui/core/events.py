@@ -9,22 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
 
-from harness_tui.core.codec import CodecError, decode, encode
 from harness_tui.core.event_parts import (
-    ArgumentsPreview,
-    CommandPart,
-    CommandPreview,
     CommandRef,
-    DiffPreview,
     Offer,
-    OfferedRule,
     Parent,
     Preview,
     QueueItem,
     RunError,
     ServerDetail,
     Truncation,
-    UrlPreview,
 )
 from harness_tui.core.messages import AssistantMessage, Attachment, Message, UserMessage
 from harness_tui.core.values import (
@@ -366,95 +359,3 @@ class UndoApplied(Event):
 
 DELTAS: Final = (TextDelta, ReasoningDelta)
 """Events that a merged stream may join."""
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """An event with its number. ``first_seq`` is set on merged deltas: ``seq`` is that of the last part."""
-
-    seq: int
-    time: str
-    session: str
-    event: Event
-    run: str | None = None
-    first_seq: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the wire object."""
-        head: dict[str, Any] = {"type": self.event.type, "seq": self.seq, "time": self.time, "session": self.session}
-        if self.run is not None:
-            head["run"] = self.run
-        if self.first_seq is not None:
-            head["first_seq"] = self.first_seq
-        return head | encode(self.event)
-
-
-def envelope_from_json(data: dict[str, Any]) -> Envelope | None:
-    """Read a wire object; ``None`` for a type that this version does not know. Raises ``CodecError``."""
-    name = data.get("type")
-    if not isinstance(name, str):
-        raise CodecError("type is missing", where="event")
-    cls = EVENTS.get(name)
-    if cls is None:
-        return None
-    head = decode(_Head, data, name)
-    return Envelope(head.seq, head.time, head.session, decode(cls, data, name), head.run, head.first_seq)
-
-
-@dataclass(frozen=True, slots=True)
-class _Head:
-    seq: int
-    time: str
-    session: str
-    run: str | None = None
-    first_seq: int | None = None
-
-
-__all__ = [
-    "DELTAS",
-    "EVENTS",
-    "ArgumentsPreview",
-    "CommandPart",
-    "CommandPreview",
-    "CommandRef",
-    "ContextCompacted",
-    "DiagnosticsReported",
-    "DiffPreview",
-    "Envelope",
-    "Event",
-    "FileChanged",
-    "MessageAdded",
-    "ModelRetried",
-    "Notice",
-    "Offer",
-    "OfferedRule",
-    "Parent",
-    "PermissionRequested",
-    "PermissionResolved",
-    "Preview",
-    "QuestionAnswered",
-    "QuestionAsked",
-    "QueueChanged",
-    "QueueItem",
-    "ReasoningDelta",
-    "ReasoningFinished",
-    "RunError",
-    "RunFinished",
-    "RunStarted",
-    "ServerChanged",
-    "ServerDetail",
-    "SessionChanged",
-    "SessionStarted",
-    "StepFinished",
-    "TextDelta",
-    "TextFinished",
-    "TodoUpdated",
-    "ToolFinished",
-    "ToolProgress",
-    "ToolStarted",
-    "Truncation",
-    "UndoApplied",
-    "UrlPreview",
-    "UsageUpdated",
-    "envelope_from_json",
-]

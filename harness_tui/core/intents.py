@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
 
 from harness_tui.core.codec import CodecError, decode, encode
-from harness_tui.core.events import QueueItem
+from harness_tui.core.event_parts import QueueItem
 from harness_tui.core.messages import Attachment
 from harness_tui.core.values import Scope
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import CommandRef
+from harness_tui.core.event_parts import CommandRef
 from harness_tui.core.values import Rule
 from harness_tui.library.arguments import ArgumentLine, read_line
 from harness_tui.library.diagnostics import Diagnostic

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from harness_tui.core.events import CommandRef
+from harness_tui.core.event_parts import CommandRef
 from harness_tui.core.messages import Attachment
 from harness_tui.core.seams import ProcessSpawner, PromptSource
 from harness_tui.core.values import Rule

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import CommandRef
+from harness_tui.core.event_parts import CommandRef
 from harness_tui.core.seams import PromptArgument, PromptSource, PromptSpec
 from harness_tui.library.arguments import ArgumentLine, read_line
 from harness_tui.library.expansion import Expansion, failed

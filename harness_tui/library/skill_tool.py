@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from harness_tui.core.errors import HarnessError, ToolError
-from harness_tui.core.events import ArgumentsPreview
+from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.paths import digest
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult

@@ -19,7 +19,8 @@ from typing import Final
 from harness_tui.config.settings import LspSettings
 from harness_tui.core.clock import SystemClock
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged, ServerDetail
+from harness_tui.core.event_parts import ServerDetail
+from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
 from harness_tui.core.paths import name_in
 from harness_tui.core.seams import Clock, EventSink, ProcessSpawner, Tool
 from harness_tui.core.text import clean_for_display

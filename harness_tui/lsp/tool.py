@@ -13,7 +13,8 @@ from typing import Any, Final, Protocol, cast
 
 from harness_tui.core.codec import encode
 from harness_tui.core.errors import HarnessError, ToolError
-from harness_tui.core.events import ArgumentsPreview, DiagnosticsReported
+from harness_tui.core.event_parts import ArgumentsPreview
+from harness_tui.core.events import DiagnosticsReported
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.paths import is_inside, name_in, resolve
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from harness_tui.config.settings import McpServerSettings
-from harness_tui.core.events import ServerDetail
+from harness_tui.core.event_parts import ServerDetail
 from harness_tui.core.seams import ProcessSpawner
 from harness_tui.core.values import McpState
 from harness_tui.egress.egress import Egress

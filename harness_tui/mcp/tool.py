@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol, cast
 
 from harness_tui.core.errors import ToolError
-from harness_tui.core.events import ArgumentsPreview, ToolProgress
+from harness_tui.core.event_parts import ArgumentsPreview
+from harness_tui.core.events import ToolProgress
 from harness_tui.core.outputs import limit_output
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display, cut_end

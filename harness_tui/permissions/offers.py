@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from harness_tui.core.events import Offer, OfferedRule
+from harness_tui.core.event_parts import Offer, OfferedRule
 from harness_tui.core.patterns import escape
 from harness_tui.core.values import Rule
 from harness_tui.permissions.layers import Subject, covers

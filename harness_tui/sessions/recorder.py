@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from harness_tui.core.bus import merge
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import Envelope, RunStarted
+from harness_tui.core.events import RunStarted
 from harness_tui.core.limits import EVENT_MERGE_S
 
 

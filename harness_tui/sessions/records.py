@@ -11,14 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from harness_tui.core.codec import decode, encode
-from harness_tui.core.events import (
-    Envelope,
-    MessageAdded,
-    RunStarted,
-    StepFinished,
-    ToolFinished,
-    envelope_from_json,
-)
+from harness_tui.core.envelope import Envelope, envelope_from_json
+from harness_tui.core.events import MessageAdded, RunStarted, StepFinished, ToolFinished
 from harness_tui.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from harness_tui.core.redaction import redact, redact_data
 

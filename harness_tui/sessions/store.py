@@ -20,8 +20,10 @@ from typing import Any, Final
 
 from harness_tui.core.clock import SystemClock, rfc3339
 from harness_tui.core.codec import decode, encode
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError, UsageError
-from harness_tui.core.events import Envelope, Event, Parent, SessionChanged, ToolFinished
+from harness_tui.core.event_parts import Parent
+from harness_tui.core.events import Event, SessionChanged, ToolFinished
 from harness_tui.core.ids import new_id
 from harness_tui.core.messages import Message, ToolMessage
 from harness_tui.core.seams import Clock

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from harness_tui.core.codec import CodecError
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.events import (
-    Envelope,
     MessageAdded,
     Notice,
     RunStarted,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from harness_tui.children.lookup import find_binary
 from harness_tui.core.errors import HarnessError, ToolError
-from harness_tui.core.events import CommandPart, CommandPreview
+from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.limits import BASH_TIMEOUT_S
 from harness_tui.core.seams import Check, PreparedCall, ProcessSpawner, ToolContext, ToolResult
 from harness_tui.tools.arguments import fail

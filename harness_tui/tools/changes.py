@@ -11,7 +11,8 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from harness_tui.core.errors import HarnessError, ToolError
-from harness_tui.core.events import DiffPreview, FileChanged
+from harness_tui.core.event_parts import DiffPreview
+from harness_tui.core.events import FileChanged
 from harness_tui.core.paths import digest
 from harness_tui.core.seams import DiagnosticsSource, PreparedCall, ToolContext, ToolResult
 from harness_tui.tools.builtin import title_of

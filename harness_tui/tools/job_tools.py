@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness_tui.core.events import ArgumentsPreview
+from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.seams import PreparedCall, ToolContext, ToolResult
 from harness_tui.tools.builtin import BuiltinTool, title_of
 from harness_tui.tools.job_results import job_result

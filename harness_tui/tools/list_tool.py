@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.core.errors import ToolError
-from harness_tui.core.events import ArgumentsPreview
+from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.seams import PreparedCall, ToolContext, ToolResult
 from harness_tui.tools.builtin import BuiltinTool, title_of
 from harness_tui.tools.ignores import IgnoreRules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from harness_tui.core.errors import ToolError
-from harness_tui.core.events import ArgumentsPreview
+from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.seams import Check, PreparedCall, QuestionReply, QuestionRequest, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.core.values import Question, QuestionOption

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.core.errors import HarnessError, ToolError
-from harness_tui.core.events import ArgumentsPreview, Notice
+from harness_tui.core.event_parts import ArgumentsPreview
+from harness_tui.core.events import Notice
 from harness_tui.core.limits import MIB, TOOL_OUTPUT_LINES
 from harness_tui.core.messages import Attachment
 from harness_tui.core.paths import digest

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from harness_tui.config.bundled_rules import SECRET_FILES
 from harness_tui.core.errors import ToolError
-from harness_tui.core.events import ArgumentsPreview
+from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.patterns import matches
 from harness_tui.core.seams import PreparedCall, ProcessSpawner, ToolContext, ToolResult
 from harness_tui.tools.builtin import BuiltinTool, title_of

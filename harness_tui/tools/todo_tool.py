@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from harness_tui.core.errors import ToolError
-from harness_tui.core.events import ArgumentsPreview, TodoUpdated
+from harness_tui.core.event_parts import ArgumentsPreview
+from harness_tui.core.events import TodoUpdated
 from harness_tui.core.seams import PreparedCall, ToolContext, ToolResult
 from harness_tui.core.values import TodoItem
 from harness_tui.tools.builtin import BuiltinTool

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from harness_tui.core.errors import HarnessError, ToolError
-from harness_tui.core.events import UrlPreview
+from harness_tui.core.event_parts import UrlPreview
 from harness_tui.core.limits import WEBFETCH_BYTES, WEBFETCH_S
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult
 from harness_tui.egress.egress import Egress

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from harness_tui.core.bus import Subscription
-    from harness_tui.core.events import Envelope
+    from harness_tui.core.envelope import Envelope
     from harness_tui.core.intents import Intent
 
 

@@ -17,6 +17,7 @@ from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.bus import LaggedError, Subscription
 from harness_tui.core.clock import SystemClock, rfc3339
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.backend import Backend, BackendInfo, BackendSession, CommandRow, SkillRow, StartOptions
@@ -101,7 +102,7 @@ class Host:
                 self._reading = subscription = session.subscribe()
                 self._take(list(await session.history()))
 
-    def _take(self, envelopes: Sequence[ev.Envelope]) -> None:
+    def _take(self, envelopes: Sequence[Envelope]) -> None:
         urgent = False
         for envelope in envelopes:
             self.presenter.apply(envelope)
@@ -197,7 +198,7 @@ class Host:
         return None
 
 
-def _replayed(panels: PanelState, history: list[ev.Envelope], since: str) -> Presenter:
+def _replayed(panels: PanelState, history: list[Envelope], since: str) -> Presenter:
     presenter = Presenter(panels)
     presenter.replay(history, since)
     return presenter

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from harness_tui.core import events as ev
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.messages import UserMessage
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.panels.state import PanelState
@@ -71,7 +72,7 @@ class Presenter:
         refused, self._refused = self._refused, None
         return refused
 
-    def replay(self, history: list[ev.Envelope], since: str = "") -> None:
+    def replay(self, history: list[Envelope], since: str = "") -> None:
         """Take the record of a session. Nothing in it can be answered any more, and no run of it goes on.
 
         The panels take only what happened from ``since`` (RFC 3339, UTC) on: states of earlier processes are history.
@@ -85,7 +86,7 @@ class Presenter:
         self._tools.end_all("interrupted")
         self._end_run()
 
-    def apply(self, envelope: ev.Envelope) -> None:
+    def apply(self, envelope: Envelope) -> None:
         """Take one event. What was seen before (by its number) is left out."""
         if self.state.session and envelope.session != self.state.session:
             self._apply_foreign(envelope)
@@ -110,7 +111,7 @@ class Presenter:
 
     # --- the events of this session ------------------------------------------------------------------
 
-    def _apply(self, envelope: ev.Envelope) -> None:
+    def _apply(self, envelope: Envelope) -> None:
         match envelope.event:
             case ev.RunStarted() | ev.RunFinished() | ev.StepFinished() | ev.ModelRetried():
                 self._apply_run(envelope, envelope.event)
@@ -163,7 +164,7 @@ class Presenter:
             case _:
                 pass
 
-    def _apply_session(self, envelope: ev.Envelope) -> None:
+    def _apply_session(self, envelope: Envelope) -> None:
         state = self.state
         match envelope.event:
             case ev.SessionStarted() as event:
@@ -182,7 +183,7 @@ class Presenter:
             case _:
                 pass
 
-    def _apply_run(self, envelope: ev.Envelope, event: ev.Event) -> None:
+    def _apply_run(self, envelope: Envelope, event: ev.Event) -> None:
         state = self.state
         match event:
             case ev.RunStarted():
@@ -209,7 +210,7 @@ class Presenter:
             case _:
                 pass
 
-    def _apply_tool(self, envelope: ev.Envelope, event: ev.Event) -> None:
+    def _apply_tool(self, envelope: Envelope, event: ev.Event) -> None:
         match event:
             case ev.ToolStarted():
                 self._begin_by_hand(envelope)
@@ -232,7 +233,7 @@ class Presenter:
         last = self.transcript.blocks[-1] if self.transcript.blocks else None
         return bool(self._tools.calls) or (isinstance(last, NoticeBlock) and last.level == "error")
 
-    def _begin_by_hand(self, envelope: ev.Envelope) -> None:
+    def _begin_by_hand(self, envelope: Envelope) -> None:
         """A call that a person makes starts no run, but it goes on, can be cancelled, and makes messages wait."""
         if not self.state.running and not self._replaying:
             self.state.running, self.state.run = True, envelope.run
@@ -256,7 +257,7 @@ class Presenter:
             case _:
                 pass
 
-    def _apply_foreign(self, envelope: ev.Envelope) -> None:
+    def _apply_foreign(self, envelope: Envelope) -> None:
         """An event of a subagent: its requests are the person's business, the rest is progress of the call."""
         match envelope.event:
             case ev.SessionStarted(parent=parent) if parent is not None:

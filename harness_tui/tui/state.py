@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness_tui.core.events import PermissionRequested, QuestionAsked, QueueItem
+    from harness_tui.core.event_parts import QueueItem
+    from harness_tui.core.events import PermissionRequested, QuestionAsked
 
 
 @dataclass(slots=True)

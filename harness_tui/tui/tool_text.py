@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from harness_tui.core import events as ev
+from harness_tui.core.event_parts import DiffPreview
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.tui.transcript.blocks import ToolBlock
 from harness_tui.tui.transcript.model import TranscriptModel
@@ -83,7 +84,7 @@ class ToolLog:
         if (block := self._open.get(event.call)) is None:
             return
         block.state, block.note = "waiting", "waiting for you"
-        if isinstance(event.preview, ev.DiffPreview):
+        if isinstance(event.preview, DiffPreview):
             block.diff = clean_for_display(event.preview.text)
         self._transcript.touch(block)
 

@@ -14,8 +14,9 @@ from harness_tui.children.registry import ProcessInfo
 from harness_tui.config.loader import Flags
 from harness_tui.config.trust import TrustItem
 from harness_tui.core.bus import Subscription
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import Envelope, Notice
+from harness_tui.core.events import Notice
 from harness_tui.core.intents import Intent
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import read_regular

@@ -15,7 +15,8 @@ from fakes.fake_tool import FakeSource, FakeTool
 from harness_tui.agent.live import LiveSession
 from harness_tui.config.loader import Flags
 from harness_tui.core.bus import Subscription
-from harness_tui.core.events import Envelope, Event, RunFinished
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.events import Event, RunFinished
 from harness_tui.core.intents import Intent, Submit
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 

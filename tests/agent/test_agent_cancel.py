@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fakes.fake_tool import FakeTool
 
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.events import (
-    Envelope,
     Event,
     PermissionRequested,
     PermissionResolved,

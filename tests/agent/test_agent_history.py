@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from harness_tui.agent.history import History
-from harness_tui.core.events import (
-    ContextCompacted,
-    Envelope,
-    Event,
-    MessageAdded,
-    RunStarted,
-    StepFinished,
-    ToolFinished,
-)
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.events import ContextCompacted, Event, MessageAdded, RunStarted, StepFinished, ToolFinished
 from harness_tui.core.messages import AssistantMessage, ToolCall, UserMessage
 
 

@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from harness_tui.contract.schema import DIALECT, protocol_schema, to_text
-from harness_tui.core.events import EVENTS, envelope_from_json
+from harness_tui.core.envelope import envelope_from_json
+from harness_tui.core.events import EVENTS
 from harness_tui.core.intents import INTENTS, intent_from_json, intent_to_json
 
 FIXTURES = Path(__file__).parents[2] / "protocol" / "fixtures"

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from harness_tui.core.bus import EventStream, LaggedError, Subscription
-from harness_tui.core.events import Envelope, Notice, ReasoningDelta, TextDelta, TextFinished
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.events import Notice, ReasoningDelta, TextDelta, TextFinished
 
 
 class FakeClock:

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness_tui.core.codec import CodecError, decode, encode, fields_of
-from harness_tui.core.events import EVENTS, Envelope, Event, UndoApplied, envelope_from_json
+from harness_tui.core.envelope import Envelope, envelope_from_json
+from harness_tui.core.events import EVENTS, Event, UndoApplied
 from harness_tui.core.intents import INTENTS, Intent, intent_from_json, intent_to_json
 from harness_tui.core.messages import AssistantMessage, Attachment, UserMessage
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness_tui.config.egress_rules import read_rule
-from harness_tui.core.events import UrlPreview
+from harness_tui.core.event_parts import UrlPreview
 from harness_tui.core.seams import Check
 from harness_tui.egress.errors import BadUrlError
 from harness_tui.egress.transport import place_of

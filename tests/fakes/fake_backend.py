@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.bus import EventStream, Subscription
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
 
 
@@ -94,7 +95,7 @@ class FakeSession:
         self.id = session
         self.sent: list[it.Intent] = []
         self.stream = EventStream(session)
-        self.recorded: list[ev.Envelope] = []
+        self.recorded: list[Envelope] = []
         self.stream.listen(self.recorded.append)
         self._on_send = on_send
         self.publish(ev.SessionStarted("/srv/project"))
@@ -107,7 +108,7 @@ class FakeSession:
     def subscribe(self) -> Subscription:
         return self.stream.subscribe()
 
-    async def history(self) -> Sequence[ev.Envelope]:
+    async def history(self) -> Sequence[Envelope]:
         return list(self.recorded)
 
     async def send(self, intent: it.Intent) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from harness_tui.core.events import ArgumentsPreview
+from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.values import ToolSpec
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import Envelope
 
 
 class FakeAppends:

@@ -10,7 +10,8 @@ from fakes.mcp_sinks import FakeSink
 
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.errors import ToolError
-from harness_tui.core.events import ArgumentsPreview, ToolProgress
+from harness_tui.core.event_parts import ArgumentsPreview
+from harness_tui.core.events import ToolProgress
 from harness_tui.core.seams import Check, Tool, ToolContext, ToolResult
 from harness_tui.mcp.pool import McpPool
 

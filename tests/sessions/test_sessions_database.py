@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import Envelope, TextDelta
+from harness_tui.core.events import TextDelta
 from harness_tui.sessions import database as database_module
 from harness_tui.sessions import locks
 from harness_tui.sessions.database import MIGRATIONS, Database
@@ -24,7 +25,8 @@ WRITER = textwrap.dedent(
     """
     import sys
     from pathlib import Path
-    from harness_tui.core.events import Envelope, TextDelta
+    from harness_tui.core.envelope import Envelope
+    from harness_tui.core.events import TextDelta
     from harness_tui.sessions.store import SessionStore
 
     store = SessionStore(Path(sys.argv[1]))
@@ -40,7 +42,8 @@ HOLDER = textwrap.dedent(
     """
     import sys, time
     from pathlib import Path
-    from harness_tui.core.events import Envelope, TextDelta
+    from harness_tui.core.envelope import Envelope
+    from harness_tui.core.events import TextDelta
     from harness_tui.sessions.store import SessionStore
 
     store = SessionStore(Path(sys.argv[1]))

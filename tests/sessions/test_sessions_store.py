@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.event_parts import Parent
 from harness_tui.core.events import (
     ContextCompacted,
-    Envelope,
     Event,
     MessageAdded,
     Notice,
-    Parent,
     RunFinished,
     RunStarted,
     SessionChanged,

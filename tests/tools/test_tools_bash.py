@@ -12,7 +12,8 @@ import pytest
 
 from harness_tui.children import processes
 from harness_tui.core.errors import ToolError
-from harness_tui.core.events import CommandPart, CommandPreview, ToolProgress
+from harness_tui.core.event_parts import CommandPart, CommandPreview
+from harness_tui.core.events import ToolProgress
 from harness_tui.core.seams import Check
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from harness_tui.core.errors import StalePreviewError, ToolError
-from harness_tui.core.events import DiffPreview, FileChanged
+from harness_tui.core.event_parts import DiffPreview
+from harness_tui.core.events import FileChanged
 from harness_tui.core.paths import digest
 from harness_tui.core.seams import Check
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from harness_tui.core.errors import HarnessError, StalePreviewError, ToolError
-from harness_tui.core.events import ArgumentsPreview, Notice
+from harness_tui.core.event_parts import ArgumentsPreview
+from harness_tui.core.events import Notice
 from harness_tui.core.paths import digest
 from harness_tui.core.seams import Check
 

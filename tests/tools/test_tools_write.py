@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from harness_tui.core.errors import HarnessError, StalePreviewError, ToolError
-from harness_tui.core.events import DiagnosticsReported, DiffPreview, FileChanged, Notice
+from harness_tui.core.event_parts import DiffPreview
+from harness_tui.core.events import DiagnosticsReported, FileChanged, Notice
 from harness_tui.core.paths import digest
 from harness_tui.core.values import DiagnosticItem, ServerVerdict, Severity, Verdict, VerdictWord
 

@@ -12,6 +12,7 @@ from fakes.tui_screen import until
 from textual.pilot import Pilot
 
 from harness_tui.core import events as ev
+from harness_tui.core.envelope import Envelope
 from harness_tui.tui.app import HarnessApp
 from harness_tui.tui.presenter import Presenter
 from harness_tui.tui.run import Options
@@ -25,10 +26,10 @@ class Session:
         self._seq = 0
         self.play(ev.SessionStarted("/srv/project"))
 
-    def envelope(self, event: ev.Event, *, session: str = "ses_1", run: str | None = "run_1") -> ev.Envelope:
+    def envelope(self, event: ev.Event, *, session: str = "ses_1", run: str | None = "run_1") -> Envelope:
         self._seq += 1
         moment = f"2026-01-02T03:{self._seq // 60:02d}:{self._seq % 60:02d}.000Z"
-        return ev.Envelope(self._seq, moment, session, event, run)
+        return Envelope(self._seq, moment, session, event, run)
 
     def play(self, *events: ev.Event, session: str = "ses_1") -> Presenter:
         for event in events:

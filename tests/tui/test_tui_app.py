@@ -22,6 +22,7 @@ from textual import events
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.event_parts import CommandPart, CommandPreview, Offer, OfferedRule, QueueItem, ServerDetail
 from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.core.values import DiagnosticItem, SourceRef
 from harness_tui.tui.controller import STILL_S
@@ -33,8 +34,8 @@ REQUEST = ev.PermissionRequested(
     "c1",
     "bash",
     ("ls -l",),
-    ev.CommandPreview("ls -l", (ev.CommandPart("ls -l", "ask"),), "/srv"),
-    (ev.Offer("session", (ev.OfferedRule("bash", "ls *", "allow"),)),),
+    CommandPreview("ls -l", (CommandPart("ls -l", "ask"),), "/srv"),
+    (Offer("session", (OfferedRule("bash", "ls *", "allow"),)),),
 )
 
 
@@ -90,7 +91,7 @@ async def test_while_a_run_goes_on_messages_wait_steer_or_cancel(open_app: Any) 
         await pilot.press("escape")
         await until(lambda: len(backend.session.sent) == 3)
         assert backend.session.sent == [it.Submit("next", when="queue"), it.Submit("now", when="steer"), it.Cancel()]
-        item = ev.QueueItem("m1", "next", "queue")
+        item = QueueItem("m1", "next", "queue")
         backend.session.publish(ev.QueueChanged((item,)))
         await until(lambda: "queued: next" in screen_text(app))
         await pilot.press("alt+up")
@@ -330,7 +331,7 @@ async def test_the_panel_shows_diagnostics_servers_and_skills(open_app: Any) -> 
     item = DiagnosticItem("a.py", 3, 1, 3, 2, "error", "wrong name")
     async with open_app(FakeBackend(skill_rows=[FakeSkill("pdf-tools"), FakeSkill("notes")])) as (app, pilot, backend):
         backend.session.publish(ev.DiagnosticsReported("a.py", "fresh", 1, ("ty",), (item,), False))
-        backend.session.publish(ev.ServerChanged("mcp", "time", "failed", ev.ServerDetail(), "exit code 1"))
+        backend.session.publish(ev.ServerChanged("mcp", "time", "failed", ServerDetail(), "exit code 1"))
         await pilot.press("f2")
         await until(lambda: "✗ 3:1 wrong name" in screen_text(app))
         await pilot.press("enter")

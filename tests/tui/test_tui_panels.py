@@ -3,6 +3,7 @@ from __future__ import annotations
 from fakes.fake_backend import FakeSkill, FakeTrustItem
 
 from harness_tui.core import events as ev
+from harness_tui.core.event_parts import ServerDetail
 from harness_tui.core.values import DiagnosticItem
 from harness_tui.tui.lines import ListRow, line_cells, plain
 from harness_tui.tui.panels.rows import (
@@ -28,9 +29,9 @@ def filled() -> PanelState:
     state = PanelState()
     state.report(ev.DiagnosticsReported("b.py", "fresh", 1, ("ty",), (item("warning", 1, path="b.py"),), False))
     state.report(ev.DiagnosticsReported("a.py", "fresh", 1, ("ty",), (item("warning", 2), item("error", 9)), False))
-    state.change_server(ev.ServerChanged("mcp", "time", "ready", ev.ServerDetail(tools=2)))
+    state.change_server(ev.ServerChanged("mcp", "time", "ready", ServerDetail(tools=2)))
     state.change_server(
-        ev.ServerChanged("mcp", "docs", "failed", ev.ServerDetail(stderr_tail="one\nboom\n"), reason="exit code 1")
+        ev.ServerChanged("mcp", "docs", "failed", ServerDetail(stderr_tail="one\nboom\n"), reason="exit code 1")
     )
     state.add_notice(ev.Notice("warning", "mcp", "docs failed", "look at its log"))
     return state

@@ -5,6 +5,16 @@ from typing import Any
 import pytest
 
 from harness_tui.core import events as ev
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.event_parts import (
+    ArgumentsPreview,
+    CommandRef,
+    Parent,
+    QueueItem,
+    RunError,
+    ServerDetail,
+    Truncation,
+)
 from harness_tui.core.messages import UserMessage
 from harness_tui.core.values import DiagnosticItem, SourceRef
 from harness_tui.tui.presenter import Presenter
@@ -31,7 +41,7 @@ def finished(call: str = "c1", output: str = "text", *, error: bool = False, **m
 
 
 def requested(request: str = "req_1", call: str = "c1") -> ev.PermissionRequested:
-    return ev.PermissionRequested(request, call, "edit", ("a.py",), ev.ArgumentsPreview({}), ())
+    return ev.PermissionRequested(request, call, "edit", ("a.py",), ArgumentsPreview({}), ())
 
 
 def only(presenter: Presenter, kind: type) -> Any:
@@ -52,16 +62,14 @@ def test_a_message_shows_what_was_typed(session: Any) -> None:
 
 def test_a_command_shows_its_line_and_folds_away_what_is_sent(session: Any) -> None:
     session.presenter.expect_message("/review src")
-    run = ev.RunStarted(
-        "build", "m", "ask", UserMessage("Review src now."), ev.CommandRef("review", "commands/review.md")
-    )
+    run = ev.RunStarted("build", "m", "ask", UserMessage("Review src now."), CommandRef("review", "commands/review.md"))
     block = only(session.play(run), UserBlock)
     assert (block.typed, block.sent, block.source) == ("/review src", "Review src now.", "commands/review.md")
     assert block.folded
 
 
 def test_a_command_of_a_record_shows_its_name(session: Any) -> None:
-    run = ev.RunStarted("build", "m", "ask", UserMessage("text"), ev.CommandRef("review", "x.md"))
+    run = ev.RunStarted("build", "m", "ask", UserMessage("text"), CommandRef("review", "x.md"))
     assert only(session.play(run), UserBlock).typed == "/review"
 
 
@@ -82,9 +90,7 @@ def test_the_finished_text_corrects_what_was_lost_on_the_way(session: Any) -> No
 
 
 def test_a_text_that_breaks_off_stays_as_far_as_it_came(session: Any) -> None:
-    session.play(
-        START, ev.TextDelta("half an ans"), ev.RunFinished("failed", ev.RunError("connection", "gone", "again"))
-    )
+    session.play(START, ev.TextDelta("half an ans"), ev.RunFinished("failed", RunError("connection", "gone", "again")))
     assert sources(session.presenter) == ["half an ans"]
     end = only(session.presenter, RunEndBlock)
     assert (end.reason, end.text, end.hint) == ("failed", "gone", "again")
@@ -130,7 +136,7 @@ def test_errors_of_a_file_are_counted_on_the_edit_that_made_them(session: Any) -
 
 
 def test_cut_output_names_the_file_that_holds_the_whole(session: Any) -> None:
-    event = ev.ToolFinished("c1", "bash", "head", False, {}, ev.Truncation("/data/out.txt", 70_000))
+    event = ev.ToolFinished("c1", "bash", "head", False, {}, Truncation("/data/out.txt", 70_000))
     session.play(START, started(), event)
     assert only(session.presenter, ToolBlock).cut == "cut; all 70,000 bytes are in /data/out.txt"
 
@@ -171,7 +177,7 @@ def test_requests_end_with_their_run(session: Any) -> None:
 def test_a_subagents_request_is_asked_and_its_steps_are_the_note_of_its_call(session: Any) -> None:
     session.play(START, started("c9", "task", "Explore"))
     session.play(
-        ev.SessionStarted("/srv/project", parent=ev.Parent("ses_1", "run_1", "c9")),
+        ev.SessionStarted("/srv/project", parent=Parent("ses_1", "run_1", "c9")),
         started("d1", "bash", "Run ls"),
         requested("req_7", "d1"),
         session="ses_child",
@@ -226,7 +232,7 @@ def test_a_run_that_a_person_refused_brings_nothing_back(session: Any) -> None:
 def test_a_call_by_hand_says_itself_how_it_went_and_adds_nothing_to_a_run(session: Any) -> None:
     session.play(started("h0"), finished("h0"), ev.RunFinished("completed"))
     session.play(START, started(), finished(), ev.RunFinished("completed"))
-    session.play(started("h1"), finished("h1", error=True), ev.RunFinished("failed", ev.RunError("tool", "gone")))
+    session.play(started("h1"), finished("h1", error=True), ev.RunFinished("failed", RunError("tool", "gone")))
     session.play(START, started("c2"), finished("c2"), started("c3"), finished("c3"), ev.RunFinished("completed"))
     ends = [block for block in session.presenter.transcript.blocks if isinstance(block, RunEndBlock)]
     assert [end.calls for end in ends] == [1, 2]
@@ -240,12 +246,12 @@ def test_a_call_by_hand_goes_on_until_its_end(session: Any) -> None:
 
 
 def test_a_message_that_never_ran_says_why(session: Any) -> None:
-    session.play(ev.RunFinished("refused", ev.RunError("usage", "no such agent")))
+    session.play(ev.RunFinished("refused", RunError("usage", "no such agent")))
     assert [block.text for block in session.presenter.transcript.blocks] == ["no such agent"]
 
 
 def test_where_the_whole_of_a_long_output_is_stands_once(session: Any) -> None:
-    cut = ev.Truncation("/srv/out/c1.txt", 70_000)
+    cut = Truncation("/srv/out/c1.txt", 70_000)
     output = "last row\n[the whole, 70000 bytes, is in /srv/out/c1.txt]"
     session.play(START, started(), ev.ToolFinished("c1", "bash", output, False, {}, cut))
     block = session.presenter.transcript.blocks[-1]
@@ -253,7 +259,7 @@ def test_where_the_whole_of_a_long_output_is_stands_once(session: Any) -> None:
 
 
 def test_a_refused_message_is_explained_once(session: Any) -> None:
-    session.play(ev.Notice("error", "session", "no such agent"), ev.RunFinished("refused", ev.RunError("usage", "x")))
+    session.play(ev.Notice("error", "session", "no such agent"), ev.RunFinished("refused", RunError("usage", "x")))
     assert [block.text for block in session.presenter.transcript.blocks] == ["no such agent"]
 
 
@@ -308,8 +314,8 @@ def test_panels_take_diagnostics_servers_and_notices(session: Any) -> None:
     item = DiagnosticItem("a.py", 1, 2, 1, 3, "error", "wrong")
     session.play(
         ev.DiagnosticsReported("a.py", "fresh", 5, ("ty",), (item,), False),
-        ev.ServerChanged("mcp", "time", "ready", ev.ServerDetail(tools=2)),
-        ev.ServerChanged("mcp", "docs", "failed", ev.ServerDetail()),
+        ev.ServerChanged("mcp", "time", "ready", ServerDetail(tools=2)),
+        ev.ServerChanged("mcp", "docs", "failed", ServerDetail()),
         ev.Notice("warning", "mcp", "docs failed"),
     )
     panels = session.presenter.panels
@@ -330,7 +336,7 @@ def test_a_verdict_that_knows_nothing_keeps_the_items_that_were_known(session: A
 def test_a_record_is_replayed_without_parsing_and_nothing_of_it_waits(session: Any) -> None:
     history = [session.envelope(event) for event in (START, started(), requested(), ev.TextFinished("a\n\nb"))]
     presenter = Presenter()
-    presenter.replay([ev.Envelope(1, "2026-01-02T03:00:00.000Z", "ses_1", ev.SessionStarted("/srv")), *history])
+    presenter.replay([Envelope(1, "2026-01-02T03:00:00.000Z", "ses_1", ev.SessionStarted("/srv")), *history])
     assert sources(presenter) == ["a\n\nb"]
     assert presenter.state.requests == []
     assert not presenter.state.running
@@ -338,8 +344,8 @@ def test_a_record_is_replayed_without_parsing_and_nothing_of_it_waits(session: A
 
 
 def test_states_of_earlier_processes_stay_out_of_the_panels(session: Any) -> None:
-    old = session.envelope(ev.ServerChanged("mcp", "gone", "ready", ev.ServerDetail()))
-    new = session.envelope(ev.ServerChanged("mcp", "time", "ready", ev.ServerDetail()))
+    old = session.envelope(ev.ServerChanged("mcp", "gone", "ready", ServerDetail()))
+    new = session.envelope(ev.ServerChanged("mcp", "time", "ready", ServerDetail()))
     presenter = Presenter()
     presenter.replay([old, new], since=new.time)
     assert [name for _, name in presenter.panels.servers] == ["time"]
@@ -358,7 +364,7 @@ def test_usage_queue_and_changes_reach_the_state(session: Any) -> None:
         ev.UsageUpdated(10, 2, 0, 0, 0, 500, cost=0.25, context_limit=1000),
         ev.UsageUpdated(10, 2, 0, 0, 0, 600, cost=0.25),
         ev.SessionChanged(model="other", title="A title"),
-        ev.QueueChanged((ev.QueueItem("m1", "next", "queue"),)),
+        ev.QueueChanged((QueueItem("m1", "next", "queue"),)),
     )
     state = session.presenter.state
     assert (state.context_used, state.context_limit, state.cost) == (600, 1000, 0.5)

@@ -3,6 +3,16 @@ from __future__ import annotations
 import pytest
 
 from harness_tui.core import events as ev
+from harness_tui.core.event_parts import (
+    ArgumentsPreview,
+    CommandPart,
+    CommandPreview,
+    DiffPreview,
+    Offer,
+    OfferedRule,
+    Preview,
+    UrlPreview,
+)
 from harness_tui.core.intents import Answer
 from harness_tui.core.values import Question, QuestionOption
 from harness_tui.tui.approval.choices import choices_for, preview_lines, title_of
@@ -12,19 +22,19 @@ from harness_tui.tui.approval.view import RequestView, Sheet, detail_lines, entr
 from harness_tui.tui.lines import line_cells, plain
 from harness_tui.tui.theme import Palette
 
-RULE = ev.OfferedRule("bash", "git status *", "allow")
+RULE = OfferedRule("bash", "git status *", "allow")
 
 
-def request(preview: ev.Preview, *offers: ev.Offer) -> ev.PermissionRequested:
+def request(preview: Preview, *offers: Offer) -> ev.PermissionRequested:
     return ev.PermissionRequested("req_1", "c1", "bash", ("git status -s",), preview, offers)
 
 
-def body(preview: ev.Preview, width: int = 60) -> list[str]:
+def body(preview: Preview, width: int = 60) -> list[str]:
     return [plain(line) for line in preview_lines(request(preview), width)]
 
 
 def test_once_and_no_are_always_offered_and_each_offer_shows_its_exact_rules() -> None:
-    event = request(ev.ArgumentsPreview({}), ev.Offer("session", (RULE,)), ev.Offer("project", (RULE, RULE)))
+    event = request(ArgumentsPreview({}), Offer("session", (RULE,)), Offer("project", (RULE, RULE)))
     choices = choices_for(event)
     assert [choice.label for choice in choices] == [
         "Yes, once",
@@ -38,7 +48,7 @@ def test_once_and_no_are_always_offered_and_each_offer_shows_its_exact_rules() -
 
 
 def test_a_choice_names_the_offer_that_it_takes() -> None:
-    event = request(ev.ArgumentsPreview({}), ev.Offer("session", (RULE,)), ev.Offer("session", (RULE,)))
+    event = request(ArgumentsPreview({}), Offer("session", (RULE,)), Offer("session", (RULE,)))
     page = ApprovalPage(event, "Run git status")
     assert page.choose(0) == Answer("req_1", "allow", scope="once")
     assert page.choose(1) == Answer("req_1", "allow", scope="session", offer=0)
@@ -48,8 +58,8 @@ def test_a_choice_names_the_offer_that_it_takes() -> None:
 
 def sheet(lines: int, *rules: str) -> Sheet:
     """The sheet of an edit: a body of ``lines`` lines and one offer for each rule, at 76 cells."""
-    offers = tuple(ev.Offer("session", (ev.OfferedRule("edit", rule, "allow"),)) for rule in rules)
-    page = ApprovalPage(request(ev.ArgumentsPreview({}), *offers), "Edit a.py", "/srv/shop")
+    offers = tuple(Offer("session", (OfferedRule("edit", rule, "allow"),)) for rule in rules)
+    page = ApprovalPage(request(ArgumentsPreview({}), *offers), "Edit a.py", "/srv/shop")
     entries = page.entries()
     return Sheet(
         head=[(("head", ""),)],
@@ -114,7 +124,7 @@ def test_in_a_tiny_room_the_marked_choice_is_in_sight() -> None:
 
 
 def test_a_note_is_asked_for_and_goes_with_the_no() -> None:
-    page = ApprovalPage(request(ev.ArgumentsPreview({})), "")
+    page = ApprovalPage(request(ArgumentsPreview({})), "")
     assert page.choose(2) is None
     assert page.text_prompt == "What should the model do instead?"
     assert page.submit_text("  ") is None
@@ -122,7 +132,7 @@ def test_a_note_is_asked_for_and_goes_with_the_no() -> None:
 
 
 def test_escape_leaves_the_note_first_and_says_no_then() -> None:
-    page = ApprovalPage(request(ev.ArgumentsPreview({})), "")
+    page = ApprovalPage(request(ArgumentsPreview({})), "")
     page.choose(2)
     assert page.escape() is None
     assert page.text_prompt is None
@@ -130,14 +140,14 @@ def test_escape_leaves_the_note_first_and_says_no_then() -> None:
 
 
 def test_the_title_says_what_and_shows_what_cannot_be_seen() -> None:
-    assert title_of(request(ev.ArgumentsPreview({})), "Run git status") == "Allow bash: Run git status?"
-    event = ev.PermissionRequested("r", "c", "edit", ("a\u202eb.py",), ev.ArgumentsPreview({}), ())
+    assert title_of(request(ArgumentsPreview({})), "Run git status") == "Allow bash: Run git status?"
+    event = ev.PermissionRequested("r", "c", "edit", ("a\u202eb.py",), ArgumentsPreview({}), ())
     assert title_of(event, "") == "Allow edit: a<U+202E>b.py?"
 
 
 def test_a_command_is_shown_whole_with_the_decision_on_each_part() -> None:
-    parts = (ev.CommandPart("echo a", "allow"), ev.CommandPart("rm b", "ask"))
-    assert body(ev.CommandPreview("echo a &&\nrm b", parts, "/srv")) == [
+    parts = (CommandPart("echo a", "allow"), CommandPart("rm b", "ask"))
+    assert body(CommandPreview("echo a &&\nrm b", parts, "/srv")) == [
         "│ echo a &&",
         "│ rm b",
         "✓ echo a  allowed",
@@ -147,29 +157,29 @@ def test_a_command_is_shown_whole_with_the_decision_on_each_part() -> None:
 
 
 def test_a_call_that_repeats_itself_says_so() -> None:
-    event = ev.PermissionRequested("r", "c", "doom_loop", ("read",), ev.ArgumentsPreview({"path": "a"}), ())
+    event = ev.PermissionRequested("r", "c", "doom_loop", ("read",), ArgumentsPreview({"path": "a"}), ())
     assert plain(preview_lines(event, 200)[0]).startswith("The model repeats itself")
 
 
 def test_a_diff_says_which_file_and_how_much() -> None:
-    lines = body(ev.DiffPreview("a.py", "@@ -1 +1 @@\n-a\n+b\n", "hash"))
+    lines = body(DiffPreview("a.py", "@@ -1 +1 @@\n-a\n+b\n", "hash"))
     assert lines == ["a.py  +1 -1", "    ⋯", "1 - a", "1 + b"]
-    assert body(ev.DiffPreview("a.py", "@@ -0,0 +1 @@\n+b\n"))[0] == "new file a.py  +1 -0"
+    assert body(DiffPreview("a.py", "@@ -0,0 +1 @@\n+b\n"))[0] == "new file a.py  +1 -0"
 
 
 def test_arguments_are_shown_by_name_and_texts_as_they_are() -> None:
-    assert body(ev.ArgumentsPreview({"path": "a.py", "n": 3, "text": "one\ntwo"})) == [
+    assert body(ArgumentsPreview({"path": "a.py", "n": 3, "text": "one\ntwo"})) == [
         "path: a.py",
         "n: 3",
         "text:",
         "│ one",
         "│ two",
     ]
-    assert body(ev.ArgumentsPreview({})) == ["no arguments"]
+    assert body(ArgumentsPreview({})) == ["no arguments"]
 
 
 def test_a_page_shows_its_host_apart_from_its_address() -> None:
-    assert body(ev.UrlPreview("https://example.test/a?b=c", "example.test")) == [
+    assert body(UrlPreview("https://example.test/a?b=c", "example.test")) == [
         "host example.test",
         "https://example.test/a?b=c",
     ]
@@ -178,10 +188,10 @@ def test_a_page_shows_its_host_apart_from_its_address() -> None:
 def test_previews_hold_no_control_character_and_fit_the_width() -> None:
     evil = "\x1b[2J日本語 [/bold] \x07" * 10
     for preview in (
-        ev.DiffPreview(evil, f"@@ -1 +1 @@\n-{evil}\n+x\n"),
-        ev.CommandPreview(evil, (ev.CommandPart(evil, "ask"), ev.CommandPart("b", "deny")), evil),
-        ev.ArgumentsPreview({evil: evil}),
-        ev.UrlPreview(evil, evil),
+        DiffPreview(evil, f"@@ -1 +1 @@\n-{evil}\n+x\n"),
+        CommandPreview(evil, (CommandPart(evil, "ask"), CommandPart("b", "deny")), evil),
+        ArgumentsPreview({evil: evil}),
+        UrlPreview(evil, evil),
     ):
         for line in preview_lines(request(preview), 30):
             assert "\x1b" not in plain(line)

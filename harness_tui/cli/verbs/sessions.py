@@ -12,15 +12,8 @@ import click
 from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option
 from harness_tui.cli.streams import write_result
 from harness_tui.config.places import Places
-from harness_tui.core.events import (
-    Envelope,
-    MessageAdded,
-    Notice,
-    RunFinished,
-    TextFinished,
-    ToolFinished,
-    ToolStarted,
-)
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.events import MessageAdded, Notice, RunFinished, TextFinished, ToolFinished, ToolStarted
 from harness_tui.core.redaction import redact_data
 from harness_tui.sessions.store import SessionStore
 

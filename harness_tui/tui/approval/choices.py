@@ -8,6 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from harness_tui.core import events as ev
+from harness_tui.core.event_parts import (
+    ArgumentsPreview,
+    CommandPart,
+    CommandPreview,
+    DiffPreview,
+    OfferedRule,
+    UrlPreview,
+)
 from harness_tui.core.intents import Answer
 from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display
@@ -56,7 +64,7 @@ def choices_for(event: ev.PermissionRequested, root: str = "") -> list[Choice]:
     return found
 
 
-def _brief(rule: ev.OfferedRule, root: str) -> str:
+def _brief(rule: OfferedRule, root: str) -> str:
     inside = root.rstrip("/") + "/"
     pattern = rule.pattern
     if root and pattern.startswith(inside):
@@ -77,19 +85,19 @@ def preview_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
     if reason := event.reason or _WHY.get(event.permission):
         lines.extend(wrap([(clean_for_display(reason), "warning")], width))
     match event.preview:
-        case ev.DiffPreview(path=path, text=text, before_hash=before):
+        case DiffPreview(path=path, text=text, before_hash=before):
             added, removed = count_changes(text)
             head = f"{'new file ' if before is None else ''}{_shown(path)}"
             lines.append(((head, "bold"), (f"  +{added}", "added"), (f" -{removed}", "removed")))
             lines.extend(diff_lines(_visible(text), width))
-        case ev.CommandPreview(command=command, parts=parts, workdir=workdir):
+        case CommandPreview(command=command, parts=parts, workdir=workdir):
             lines.extend(_code(command, width))
             if len(parts) > 1 or any(part.decision != "ask" for part in parts):
                 lines.extend(_part_lines(parts, width))
             lines.extend(wrap([("in ", "muted"), (_shown(short(workdir)), "muted")], width))
-        case ev.ArgumentsPreview(arguments=arguments):
+        case ArgumentsPreview(arguments=arguments):
             lines.extend(argument_lines(arguments, width))
-        case ev.UrlPreview(url=url, host=host):
+        case UrlPreview(url=url, host=host):
             lines.extend(wrap([("host ", "muted"), (_shown(host), "bold")], width))
             lines.extend(wrap([(_shown(url), "link")], width))
     return lines
@@ -114,7 +122,7 @@ def _code(text: str, width: int) -> list[Line]:
     return [line for row in _visible(text).split("\n") for line in wrap([(row, "bold")], width, first=_BAR, rest=_BAR)]
 
 
-def _part_lines(parts: Sequence[ev.CommandPart], width: int) -> list[Line]:
+def _part_lines(parts: Sequence[CommandPart], width: int) -> list[Line]:
     signs: dict[str, Span] = {"allow": ("✓ ", "ok"), "ask": ("? ", "warning"), "deny": ("✗ ", "error")}
     words = {"allow": "allowed", "ask": "asks", "deny": "denied"}
     lines: list[Line] = []

@@ -14,7 +14,7 @@ from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
 
 if TYPE_CHECKING:
-    from harness_tui.core.events import QueueItem
+    from harness_tui.core.event_parts import QueueItem
 
 MAX_ROWS: Final = 3
 
