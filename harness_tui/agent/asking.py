@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from harness_tui.agent.parts import AskPolicy
+from harness_tui.agent.previews import with_decisions
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.event_parts import CommandPreview, Offer, Preview
 from harness_tui.core.events import (
@@ -103,7 +104,7 @@ class Asker:
             call=call.call,
             permission=asked[0].permission,
             patterns=tuple(check.value for check in asked),
-            preview=preview,
+            preview=with_decisions(preview, decision),
             offers=decision.offers,
             reason=decision.reason,
         )

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.parts import AgentParts
-from harness_tui.core.event_parts import ArgumentsPreview, CommandPart, CommandPreview, CommandRef, RunError
+from harness_tui.agent.previews import command_parts
+from harness_tui.core.event_parts import ArgumentsPreview, CommandPreview, CommandRef, RunError
 from harness_tui.core.events import Event, Notice, PermissionResolved
 from harness_tui.core.ids import new_id
 from harness_tui.core.intents import Submit
@@ -98,7 +99,8 @@ class Composer:
 
     async def _shell_gate(self, commands: Sequence[str], words: Sequence[str], grants: Sequence[Rule], /) -> bool:
         """Decide on all shell parts of a template before any of them runs."""
-        checks = tuple(Check("bash", command) for command in commands)
+        folder = self._parts.project.root.as_posix()
+        checks = tuple(Check("bash", command, folder=folder) for command in commands)
         call = self._gate_call("bash", checks, "call", tuple(grants))
         decision = self._parts.gate.decide(call)
         if decision.action != "ask":
@@ -109,7 +111,7 @@ class Composer:
             shown += f"\n# with the arguments: {' '.join(words)}"
         preview = CommandPreview(
             command=shown,
-            parts=tuple(CommandPart(part.check.value, part.decision) for part in decision.parts),
+            parts=command_parts(decision),
             workdir=str(self._parts.project.root),
         )
         outcome = await self._asker.permission(call, decision, preview, self._run)

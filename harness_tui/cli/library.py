@@ -83,7 +83,7 @@ class VerbGate:
 
     async def shell(self, commands: Sequence[str], words: Sequence[str], grants: Sequence[Rule], /) -> bool:
         """Decide on all shell parts of a template."""
-        checks = tuple(Check("bash", command) for command in commands)
+        checks = tuple(Check("bash", command, folder=self._root.as_posix()) for command in commands)
         shown = [f"run: {command}" for command in commands]
         if words:
             shown.append(f"with the arguments: {' '.join(words)}")

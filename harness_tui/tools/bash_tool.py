@@ -121,7 +121,7 @@ class BashTool(BuiltinTool):
         folder = find_target(self.name, checked.get("workdir", "."), context)
         if not folder.path.is_dir():
             raise ToolError("workdir is no folder", where=f"bash: {folder.name}", mend="name a folder that exists")
-        checks = [Check("bash", command)]
+        checks = [Check("bash", command, folder=folder.path.as_posix())]
         if not folder.inside:
             checks.append(Check("external_directory", folder.path.as_posix()))
         return PreparedCall(

@@ -179,7 +179,11 @@ def test_the_end_of_input_refuses_what_waits(home: Home) -> None:
 
 
 def test_a_kill_during_a_call_leaves_a_session_that_goes_on_with_one_result_per_call(home: Home) -> None:
-    home.user_config("permission:\n  - {permission: bash, pattern: '*', action: allow}\n")
+    home.user_config(
+        "permission:\n"
+        "  - {permission: bash, pattern: '*', action: allow}\n"
+        "  - {permission: edit, pattern: mark, action: allow}\n"
+    )
     home.write(
         "first.yaml",
         """

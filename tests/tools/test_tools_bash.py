@@ -30,7 +30,7 @@ async def test_a_command_is_shown_whole_and_run_in_the_start_folder(bench: Any) 
     (bench.root / "sub").mkdir()
     prepared = await bench.prepare("bash", command="pwd;\necho 'a b' >&2", description="where am I")
     assert prepared.title == "Run pwd; echo 'a b' >&2"
-    assert prepared.checks == (Check("bash", "pwd;\necho 'a b' >&2"),)
+    assert prepared.checks == (Check("bash", "pwd;\necho 'a b' >&2", folder=str(bench.root)),)
     assert prepared.preview == CommandPreview(
         "pwd;\necho 'a b' >&2", (CommandPart("pwd;\necho 'a b' >&2", "ask"),), str(bench.root)
     )
@@ -43,7 +43,7 @@ async def test_a_command_is_shown_whole_and_run_in_the_start_folder(bench: Any) 
 
 async def test_a_folder_outside_the_root_needs_a_decision_of_its_own(bench: Any, tmp_path: Path) -> None:
     prepared = await bench.prepare("bash", command="ls", workdir="..")
-    assert prepared.checks == (Check("bash", "ls"), Check("external_directory", str(tmp_path)))
+    assert prepared.checks == (Check("bash", "ls", folder=str(tmp_path)), Check("external_directory", str(tmp_path)))
 
 
 @pytest.mark.parametrize(
