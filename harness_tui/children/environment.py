@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from harness_tui.core.errors import HarnessError
 from harness_tui.core.redaction import SECRET_NAMES
 
 SHELL_MARK: Final = "HARNESS_SHELL"
@@ -58,6 +59,19 @@ def child_environment(
     names.extend(inherit)
     result = {name: environ[name] for name in names if name in environ}
     return result | dict(env or {})
+
+
+def check_needs(environ: Mapping[str, str], owner: str, needs: Sequence[str]) -> None:
+    """Raise ``HarnessError`` that names the variables of ``needs`` that are not set."""
+    missing = [name for name in needs if name not in environ]
+    if missing:
+        one = len(missing) == 1
+        raise HarnessError(
+            f"the variable{'' if one else 's'} {', '.join(missing)} {'is' if one else 'are'} not set",
+            where=owner,
+            mend="set it before you start the shell, or take its name out of inherit",
+            code="variable",
+        )
 
 
 def _has_base_prefix(name: str) -> bool:

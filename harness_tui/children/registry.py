@@ -1,7 +1,7 @@
 """The one registry of every process that this shell starts, and the one place where they are started.
 
 Each child gets its own session and group, an allow-listed environment and drained pipes, and is ended with everything
-that it started: by its owner, by :meth:`ChildRegistry.close`, or by :meth:`ChildRegistry.close_now` when no loop runs.
+that it started: by its owner, by :meth:`ChildRegistry.close`, or by :meth:`ChildRegistry.close_now` without a loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ from typing import Final, Literal
 
 from harness_tui.children import processes
 from harness_tui.children.child import ManagedChild, sweep_strays
-from harness_tui.children.environment import CHILD_MARK, SHELL_MARK, child_environment, foreground_environment
+from harness_tui.children.environment import (
+    CHILD_MARK,
+    SHELL_MARK,
+    check_needs,
+    child_environment,
+    foreground_environment,
+)
 from harness_tui.children.exits import watch_exit
 from harness_tui.children.foreground import ForegroundProgram, ignoring_interrupts
 from harness_tui.children.guard import Guard
@@ -42,8 +48,6 @@ _CLOSE_S: Final = 2.5
 _REAP_S: Final = 1.0
 _LOOKS_S: Final = (0.3, 0.7, 1.0, 2.0, 5.0)
 _KEPT_LOOK_S: Final = 1.0
-
-__all__ = ["ChildRegistry", "ProcessInfo"]
 
 
 class ChildRegistry:
@@ -89,23 +93,25 @@ class ChildRegistry:
         cwd: Path,
         env: Mapping[str, str] | None = None,
         inherit: Sequence[str] = (),
+        needs: Sequence[str] = (),
         stdin: Literal["null", "pipe"] = "null",
         stdout: Literal["pipe", "null"] = "pipe",
         stderr: Literal["ring", "stdout"] = "ring",
         stdout_limit: int = 65_536,
         keep_left: bool = False,
     ) -> ManagedChild:
-        """Start ``argv`` in ``cwd`` with the base environment, the ``inherit``-ed names, then ``env``.
+        """Start ``argv`` in ``cwd`` with the base environment, the ``inherit``-ed and ``needs`` names, then ``env``.
 
         ``stdout_limit`` is the ``StreamReader`` limit in bytes. With ``keep_left`` what the process leaves behind when
         it exits lives on, listed, until it is stopped or the registry closes. Raises ``HarnessError`` with code
-        ``not-found``, ``not-executable``, ``cwd``, ``closed`` or ``spawn``.
+        ``not-found``, ``not-executable``, ``cwd``, ``variable``, ``closed`` or ``spawn``.
         """
         mark = new_id("child")
         command = tuple(redact(part) for part in argv)
         self._reaper.watch()
         marks = {SHELL_MARK: self.shell_id, CHILD_MARK: mark}
-        environment = child_environment(self._environ, owner=owner, inherit=inherit, env=env) | marks
+        check_needs(self._environ, owner, needs)
+        environment = child_environment(self._environ, owner=owner, inherit=(*inherit, *needs), env=env) | marks
 
         def start() -> subprocess.Popen[bytes]:
             program = resolve_program(argv, owner, cwd, environment)
@@ -240,13 +246,12 @@ class ChildRegistry:
         if not self._used:
             return
         with self._raw_lock:
-            raw = list(self._raw.values())
-        for process in raw:
-            kill_group(process.pid)
+            raw = list(self._raw)
+        for pid in raw:
+            kill_group(pid)
         children = list(self._children.values())
         known = [running for child in children for running in child.seen()]
-        for child in children:
-            child.kill_now()
+        self._kill_all()
         for entry in list(self._foreground.values()):
             with contextlib.suppress(OSError):
                 entry.process.kill()

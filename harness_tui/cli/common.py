@@ -115,8 +115,11 @@ def json_argument(text: str) -> dict[str, Any]:
 def run_async(work: Coroutine[Any, Any, T]) -> T:
     """Run ``work`` on a new event loop; SIGINT, SIGTERM and SIGHUP cancel it, so that its clean-up runs.
 
-    A run that was interrupted raises ``KeyboardInterrupt`` (exit code 130).
+    A run that was interrupted raises ``KeyboardInterrupt`` (exit code 130). Under ``nohup`` a hangup stays ignored.
     """
+    ending = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        ending.append(signal.SIGHUP)
 
     async def guarded() -> T:
         task = asyncio.ensure_future(work)
@@ -127,7 +130,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
             hit.append(number)
             task.cancel()
 
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in ending:
             loop.add_signal_handler(number, stop, number)
         try:
             return await task
@@ -136,7 +139,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
                 raise KeyboardInterrupt from None
             raise
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for number in ending:
                 loop.remove_signal_handler(number)
 
     return asyncio.run(guarded())

@@ -155,15 +155,17 @@ class ProcessSpawner(Protocol):
         cwd: Path,
         env: Mapping[str, str] | None = None,
         inherit: Sequence[str] = (),
+        needs: Sequence[str] = (),
         stdin: Literal["null", "pipe"] = "null",
         stdout: Literal["pipe", "null"] = "pipe",
         stderr: Literal["ring", "stdout"] = "ring",
         stdout_limit: int = 65_536,
         keep_left: bool = False,
     ) -> Child:
-        """Start ``argv`` in ``cwd`` with the base environment, the ``inherit``-ed names, then ``env``.
+        """Start ``argv`` in ``cwd`` with the base environment, the ``inherit``-ed names that are set, then ``env``.
 
-        Raises ``HarnessError`` that names a missing binary or folder. ``stdout_limit`` is the ``StreamReader`` limit.
+        ``needs`` are names to inherit that must be set. Raises ``HarnessError`` that names a missing binary, folder or
+        variable. ``stdout_limit`` is the ``StreamReader`` limit.
         With ``keep_left`` what the process leaves running when it exits lives until it is stopped or the shell ends.
         """
         ...

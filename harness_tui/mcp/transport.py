@@ -83,7 +83,7 @@ class StdioTransport:
             owner=f"mcp:{server.name}",
             cwd=expand(server.cwd, self._root) if server.cwd else self._root,
             env=server.env,
-            inherit=server.inherit,
+            needs=server.inherit,
             stdin="pipe",
             stdout="pipe",
             stdout_limit=MIB,

@@ -178,3 +178,23 @@ async def test_a_cancelled_start_leaves_nothing(registry: ChildRegistry, tmp_pat
             await task
     await registry.close()
     assert registry.list() == []
+
+
+async def test_a_variable_that_a_child_needs_and_that_is_not_set_is_named(
+    registry: ChildRegistry, tmp_path: Path
+) -> None:
+    with pytest.raises(HarnessError) as caught:
+        await registry.spawn(["true"], owner="mcp:docs", cwd=tmp_path, needs=("LANG", "DOCS_KEY"))
+    assert str(caught.value).startswith("mcp:docs: the variable DOCS_KEY is not set")
+    assert caught.value.code == "variable"
+    assert registry.list() == []
+
+
+async def test_a_name_with_a_base_prefix_that_is_a_secret_is_not_inherited(tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "XDG_API_TOKEN": "t", "LC_SECRET": "s", "XDG_CACHE_HOME": "/c"}
+    registry = ChildRegistry(environ=environ)
+    text = await output_of(registry, ["env"], tmp_path)
+    await registry.close()
+    names = {line.partition("=")[0] for line in text.splitlines()}
+    assert {"XDG_API_TOKEN", "LC_SECRET"} & names == set()
+    assert "XDG_CACHE_HOME" in names

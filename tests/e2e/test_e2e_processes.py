@@ -67,6 +67,24 @@ def test_a_closed_window_ends_a_shell_that_was_told_to_ignore_hangups(home: Home
     assert_no_ledger(home)
 
 
+def test_a_run_under_nohup_goes_on_after_a_hangup(home: Home) -> None:
+    home.write("play.yaml", "turns: [{text: waited, wait: go.flag}]\n")
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = home.popen("run", "--json", "--model", "replay:play.yaml", "go")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert process.stdout is not None
+    while '"run_started"' not in process.stdout.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.3)
+    (home.project / "go.flag").touch()
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "waited" in out
+
+
 def test_a_process_that_is_left_is_seen(play: Play) -> None:
     scene = play()
     scene.pids.append(os.getpid())
