@@ -246,9 +246,8 @@ class ChildRegistry:
         if not self._used:
             return
         with self._raw_lock:
-            raw = list(self._raw)
-        for pid in raw:
-            kill_group(pid)
+            for pid in self._raw:
+                kill_group(pid)
         children = list(self._children.values())
         known = [running for child in children for running in child.seen()]
         self._kill_all()
