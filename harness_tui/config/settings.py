@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from harness_tui.core.record import record
 from harness_tui.core.values import AgentDefinition, Rule
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelLimits:
     """What is configured of one model; ``context`` and ``output`` in tokens."""
 
@@ -20,7 +21,7 @@ class ModelLimits:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProviderSettings:
     """A model provider. Timeouts in seconds."""
 
@@ -35,7 +36,7 @@ class ProviderSettings:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class McpTimeouts:
     """Seconds: to start, without progress in a call, for a call as a whole."""
 
@@ -44,7 +45,7 @@ class McpTimeouts:
     total: float = 1800.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class McpServerSettings:
     """One MCP server: a ``command`` (stdio) or a ``url`` (HTTP).
 
@@ -70,7 +71,7 @@ class McpServerSettings:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LspServerSettings:
     """What configuration says of one language server; fields left at ``None`` keep the catalogue's value."""
 
@@ -86,7 +87,7 @@ class LspServerSettings:
     trusted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LspSettings:
     """Language servers. ``wait_ms`` for a warm verdict; ``cold_wait_ms`` for the first one of a server, ``None``
     leaves it to the front end (10000 headless, 1500 in the TUI)."""
@@ -98,7 +99,7 @@ class LspSettings:
     servers: dict[str, LspServerSettings] = field(default_factory=dict[str, LspServerSettings])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EgressEntry:
     """One rule of the network policy as it is written, for ``config.egress_rules``; ``source`` is ``file:line``."""
 
@@ -106,7 +107,7 @@ class EgressEntry:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EgressSettings:
     """Where connections may go. A deny beats an allow; an allow opens what is refused by itself, such as private
     addresses; ``default`` decides on public addresses that no rule names."""
@@ -116,7 +117,7 @@ class EgressSettings:
     default: Literal["allow", "deny"] = "allow"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleLayer:
     """The permission rules of one layer, in file order."""
 
@@ -124,7 +125,7 @@ class RuleLayer:
     rules: tuple[Rule, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """The whole configuration of a project, precedence applied.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from harness_tui.core.event_parts import Offer, Preview
 from harness_tui.core.events import Event
 from harness_tui.core.messages import Attachment
+from harness_tui.core.record import record
 from harness_tui.core.values import Action, Question, Rule, Scope
 
 Origin: TypeAlias = Literal["model", "call", "person"]
@@ -17,7 +18,7 @@ Origin: TypeAlias = Literal["model", "call", "person"]
 (``!cmd``, a mention, an MCP prompt: allowed unless denied)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """One thing to be decided: a permission key and the value that patterns are matched against.
 
@@ -31,7 +32,7 @@ class Check:
     folder: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GateCall:
     """A call before the gate. ``grants`` are allow rules of this run only (a trusted file's ``allowed-tools``)."""
 
@@ -47,7 +48,7 @@ class GateCall:
     agent_rules: tuple[Rule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LayerResult:
     """What one layer says of one check; ``source`` is ``file:line``."""
 
@@ -57,7 +58,7 @@ class LayerResult:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PartDecision:
     """The decision on one check, with the rule that made it and every layer that had a say."""
 
@@ -69,7 +70,7 @@ class PartDecision:
     layers: tuple[LayerResult, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GateDecision:
     """The decision on a call: the strictest of its parts. ``offers`` is what a wider approval would store.
 
@@ -83,7 +84,7 @@ class GateDecision:
     scope: Scope | Literal["rule"] = "rule"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuestionRequest:
     """A request to a person that a tool or server makes: questions, a form by schema, or a page."""
 
@@ -95,7 +96,7 @@ class QuestionRequest:
     url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuestionReply:
     """How a request to a person ended."""
 
@@ -106,7 +107,7 @@ class QuestionReply:
 AskPerson: TypeAlias = Callable[[QuestionRequest], Awaitable[QuestionReply]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolContext:
     """What a call may use.
 
@@ -126,7 +127,7 @@ class ToolContext:
     ask: AskPerson | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PreparedCall:
     """A call whose arguments fit, ready for the gate.
 
@@ -140,7 +141,7 @@ class PreparedCall:
     state: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolResult:
     """What a call gives: ``output`` for the model (limits already applied), ``metadata`` for people.
 
@@ -155,7 +156,7 @@ class ToolResult:
     full_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptArgument:
     """One argument of a prompt."""
 
@@ -164,7 +165,7 @@ class PromptArgument:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptSpec:
     """A prompt of a server, usable as a command."""
 
@@ -174,7 +175,7 @@ class PromptSpec:
     arguments: tuple[PromptArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptMessage:
     """One message of a rendered prompt, verbatim."""
 

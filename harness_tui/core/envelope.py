@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from harness_tui.core.codec import CodecError, decode, encode
 from harness_tui.core.events import EVENTS, Event
+from harness_tui.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Envelope:
     """An event with its number. ``first_seq`` is set on merged deltas: ``seq`` is that of the last part."""
 
@@ -42,7 +42,7 @@ def envelope_from_json(data: dict[str, Any]) -> Envelope | None:
     return Envelope(head.seq, head.time, head.session, decode(cls, data, name), head.run, head.first_seq)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Head:
     seq: int
     time: str

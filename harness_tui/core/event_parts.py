@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from harness_tui.core.record import record
 from harness_tui.core.values import Action
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parent:
     """The call of another session that this session works for."""
 
@@ -17,7 +17,7 @@ class Parent:
     call: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommandRef:
     """The command a message was expanded from; ``source`` is its file, or the server of a prompt."""
 
@@ -25,7 +25,7 @@ class CommandRef:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Truncation:
     """Where the whole of a cut output is, and how large it is."""
 
@@ -33,7 +33,7 @@ class Truncation:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommandPart:
     """One simple command of a shell text with the decision on it."""
 
@@ -41,7 +41,7 @@ class CommandPart:
     decision: Action
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DiffPreview:
     """A unified diff; ``before_hash`` is the SHA-256 of the file it was made from, absent for a new file."""
 
@@ -51,7 +51,7 @@ class DiffPreview:
     kind: Literal["diff"] = "diff"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommandPreview:
     """A shell text, its parts and the folder it would run in."""
 
@@ -61,7 +61,7 @@ class CommandPreview:
     kind: Literal["command"] = "command"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArgumentsPreview:
     """The arguments of a call as they would be sent."""
 
@@ -69,7 +69,7 @@ class ArgumentsPreview:
     kind: Literal["arguments"] = "arguments"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UrlPreview:
     """A URL that would be fetched or opened."""
 
@@ -81,7 +81,7 @@ class UrlPreview:
 Preview: TypeAlias = DiffPreview | CommandPreview | ArgumentsPreview | UrlPreview
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OfferedRule:
     """A rule as it would be stored."""
 
@@ -90,7 +90,7 @@ class OfferedRule:
     action: Action
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Offer:
     """What a wider approval would store, exactly."""
 
@@ -98,7 +98,7 @@ class Offer:
     rules: tuple[OfferedRule, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QueueItem:
     """A message that waits: ``queue`` for the end of the run, ``steer`` for its next step."""
 
@@ -107,7 +107,7 @@ class QueueItem:
     mode: Literal["queue", "steer"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerDetail:
     """What is known of a server beyond its state; ``tools`` is a count."""
 
@@ -119,7 +119,7 @@ class ServerDetail:
     root: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunError:
     """Why a run failed."""
 

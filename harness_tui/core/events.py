@@ -6,7 +6,6 @@ object a line: ``{"type", "seq", "time", "session", "run"?, ...fields}``. Adding
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
 
 from harness_tui.core.event_parts import (
@@ -20,6 +19,7 @@ from harness_tui.core.event_parts import (
     Truncation,
 )
 from harness_tui.core.messages import AssistantMessage, Attachment, Message, UserMessage
+from harness_tui.core.record import record
 from harness_tui.core.values import (
     Decision,
     DiagnosticItem,
@@ -46,7 +46,7 @@ E = TypeVar("E", bound=Event)
 
 @dataclass_transform(frozen_default=True)
 def _event(cls: type[E]) -> type[E]:
-    made = dataclass(frozen=True, slots=True)(cls)
+    made = record(cls)
     EVENTS[made.type] = made
     return made
 

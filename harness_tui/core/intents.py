@@ -5,12 +5,12 @@ JSON is ``{"intent": name, ...fields}``. One that does not fit is answered by a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
 
 from harness_tui.core.codec import CodecError, decode, encode
 from harness_tui.core.event_parts import QueueItem
 from harness_tui.core.messages import Attachment
+from harness_tui.core.record import record
 from harness_tui.core.values import Scope
 
 
@@ -29,7 +29,7 @@ I = TypeVar("I", bound=Intent)  # noqa: E741
 
 @dataclass_transform(frozen_default=True)
 def _intent(cls: type[I]) -> type[I]:
-    made = dataclass(frozen=True, slots=True)(cls)
+    made = record(cls)
     INTENTS[made.intent] = made
     return made
 

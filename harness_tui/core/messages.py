@@ -6,13 +6,14 @@ parts that a provider wants back verbatim (signatures, encrypted reasoning).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
 from harness_tui.core.codec import private
+from harness_tui.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attachment:
     """Something that goes to the model beside a message's text.
 
@@ -29,7 +30,7 @@ class Attachment:
     content: str | None = field(default=None, metadata=private())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolCall:
     """A call that a model asks for. ``arguments`` is an object; ``raw`` is the text that was none."""
 
@@ -39,7 +40,7 @@ class ToolCall:
     raw: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserMessage:
     """What a person, a command or the shell says to the model."""
 
@@ -48,7 +49,7 @@ class UserMessage:
     role: Literal["user"] = "user"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AssistantMessage:
     """What the model said. ``opaque`` holds a provider's parts verbatim, with the provider's name.
 
@@ -63,7 +64,7 @@ class AssistantMessage:
     role: Literal["assistant"] = "assistant"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolMessage:
     """The one result of a call."""
 

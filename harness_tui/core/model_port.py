@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from harness_tui.core.messages import Message, ToolCall
+from harness_tui.core.record import record
 from harness_tui.core.values import ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelSettings:
     """What goes with a request. ``purpose`` ``internal`` is for compaction and titles.
 
@@ -27,28 +27,28 @@ class ModelSettings:
     subagent: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextChunk:
     """A piece of text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReasoningChunk:
     """A piece of reasoning."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallChunk:
     """A whole call; calls come in the order in which the model made them."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Usage:
     """Tokens of one request; ``cost`` in US dollars where the price is known."""
 
@@ -60,7 +60,7 @@ class Usage:
     cost: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finished:
     """The end of an answer. ``opaque`` is what the provider wants back verbatim.
 
@@ -124,7 +124,7 @@ class Model(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScriptedAnswer:
     """An answer that a replay script gives in place of a person."""
 

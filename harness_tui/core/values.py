@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
+
+from harness_tui.core.record import record
 
 Action: TypeAlias = Literal["allow", "ask", "deny"]
 Decision: TypeAlias = Literal["allow", "deny"]
@@ -14,7 +16,7 @@ McpState: TypeAlias = Literal["disabled", "idle", "starting", "ready", "needs_au
 LspState: TypeAlias = Literal["absent", "starting", "warming", "ready", "busy", "crashed", "disabled", "stopped"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """One permission rule. ``source`` is ``file:line``, or says where else it comes from."""
 
@@ -24,7 +26,7 @@ class Rule:
     source: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentDefinition:
     """An agent: who it is, which model and tools it has, what it may do.
 
@@ -46,7 +48,7 @@ class AgentDefinition:
     trusted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceRef:
     """Where a tool comes from."""
 
@@ -54,7 +56,7 @@ class SourceRef:
     server: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolSpec:
     """What a model is told of a tool.
 
@@ -70,7 +72,7 @@ class ToolSpec:
     fingerprint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RelatedPlace:
     """A second place that explains a diagnostic. Lines and columns count from 1, columns in code points."""
 
@@ -80,7 +82,7 @@ class RelatedPlace:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DiagnosticItem:
     """One diagnostic. Lines and columns count from 1, columns in code points, the end is exclusive."""
 
@@ -96,7 +98,7 @@ class DiagnosticItem:
     related: tuple[RelatedPlace, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerVerdict:
     """What one language server says of a file."""
 
@@ -107,7 +109,7 @@ class ServerVerdict:
     strategy: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """What is known of a file's diagnostics, and how well.
 
@@ -125,7 +127,7 @@ class Verdict:
     late: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Question:
     """One question to a person; ``custom`` allows an answer in free text."""
 
@@ -136,7 +138,7 @@ class Question:
     custom: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuestionOption:
     """One answer to choose."""
 
@@ -144,7 +146,7 @@ class QuestionOption:
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TodoItem:
     """One step of the agent's plan."""
 
