@@ -69,6 +69,9 @@ def record(cls: type[T]) -> type[T]:
         if name not in cls.__dict__:
             setattr(made, name, function)
     made.__init__ = _init_of(made)  # type: ignore[method-assign]
+    parameters = made.__dict__["__dataclass_params__"]
+    for name in ("init", "repr", "eq", "frozen"):  # what it has after all
+        setattr(parameters, name, True)
     return made
 
 
