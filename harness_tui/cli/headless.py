@@ -17,7 +17,7 @@ from harness_tui.core.events import RunFinished
 from harness_tui.core.intents import Submit
 from harness_tui.core.seams import Model
 from harness_tui.library.commands import RESERVED
-from harness_tui.models.offline import WAYS
+from harness_tui.models.offline import WAYS_TEXT
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 _USAGE_KINDS = frozenset({"unknown-command", "unknown-agent", "unknown-model", "usage"})
@@ -124,7 +124,7 @@ async def require_model(workspace: Workspace, message: str) -> Model | None:
     if name is None:
         name = await workspace.choose_model()
     if name is None:
-        raise UsageError("no model is configured and none was found", mend=WAYS, code="no-model")
+        raise UsageError("no model is configured and none was found", mend=WAYS_TEXT, code="no-model")
     return await asyncio.to_thread(workspace.models.resolve, name)
 
 

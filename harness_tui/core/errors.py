@@ -30,6 +30,8 @@ class HarnessError(Exception):
         return f"{self.where}: {self.what}" if self.where else self.what
 
     def __str__(self) -> str:
+        if self.mend and "\n" in self.mend:  # a remedy of several lines stands below, not in a bracket
+            return f"{self.placed}\n\n{self.mend}"
         return f"{self.placed} ({self.mend})" if self.mend else self.placed
 
 

@@ -34,6 +34,10 @@ providers:
 """
 """How to get a model, as Markdown; also what ``run`` says when it has none."""
 
+_PLAIN: Final = [line for line in WAYS.splitlines(keepends=True) if not line.startswith("```")]
+WAYS_TEXT: Final = "".join(_PLAIN).replace("`", "")
+"""The same for a terminal, where nobody renders Markdown."""
+
 EXPLANATION: Final = f"""\
 There is no model, so nobody can answer this message.
 

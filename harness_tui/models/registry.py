@@ -87,7 +87,7 @@ class ModelRegistry:
         """
         wanted = (name or self._settings.model or "").strip()
         if not wanted:
-            raise UsageError("no model is configured", mend=offline.WAYS, code="no-model")
+            raise UsageError("no model is configured", mend=offline.WAYS_TEXT, code="no-model")
         if wanted == offline.NAME:
             return self._kept(offline.NAME) or self._keep(offline.NAME, offline.OfflineModel())
         if wanted.startswith(REPLAY):
