@@ -64,7 +64,7 @@ def _keys(terminal: Watched) -> float:
             times.append(at - start)
         terminal.send(b"\x7f" * (len(WANTED) + 1))
         terminal.pump(lambda: not terminal.shows(ABOUT), 5.0)
-        terminal.settle(0.3)
+        terminal.settle(0.8)  # the look at the folders, in the pause, is over
     return statistics.median(times) * 1e3
 
 
