@@ -26,6 +26,7 @@ from pydantic_core import from_json
 from harness_tui.agent.live import LiveSession
 from harness_tui.core.events import RunFinished, ToolFinished
 from harness_tui.core.intents import CallTool
+from harness_tui.mcp.pool import McpPool
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 SERVER = [sys.executable, str(Path(__file__).with_name("probe_server.py"))]
@@ -75,10 +76,29 @@ async def by_hand(session: LiveSession, tool: str, **arguments: str) -> float:
     return took
 
 
+@asynccontextmanager
+async def bare_pool(workspace: Workspace) -> AsyncIterator[McpPool]:
+    """A pool of its own without an audit log, which belongs to the gate."""
+    servers, folder = workspace.loaded.settings.mcp, workspace.places.cache / "bare"
+    pool = McpPool(
+        servers,
+        spawner=workspace.children,
+        sink=workspace.surroundings,
+        cache_dir=folder,
+        root=workspace.project.root,
+    )
+    try:
+        pool.start(eager=True)
+        await pool.wait_started(30)
+        yield pool
+    finally:
+        await pool.close()
+
+
 async def calls() -> dict[str, float]:
     """Time the three ways in turn."""
     command = StdioServerParameters(command=SERVER[0], args=SERVER[1:])
-    async with opened() as (workspace, session), Client(command) as client:
+    async with opened() as (workspace, session), bare_pool(workspace) as pool, Client(command) as client:
         await client.list_tools()
 
         async def timed(call: Callable[[], Awaitable[object]]) -> float:
@@ -88,7 +108,7 @@ async def calls() -> dict[str, float]:
 
         ways: dict[str, Callable[[], Awaitable[float]]] = {
             "client": lambda: timed(lambda: client.call_tool("small", {"word": "blue"})),
-            "pool": lambda: timed(lambda: workspace.mcp.call("bench", "small", {"word": "blue"})),
+            "pool": lambda: timed(lambda: pool.call("bench", "small", {"word": "blue"})),
             "gate": lambda: by_hand(session, "small", word="blue"),
         }
         times: dict[str, list[float]] = {way: [] for way in ways}
