@@ -95,9 +95,9 @@ async def test_a_background_process_that_keeps_the_pipe_open_does_not_hold_the_t
     left = "while :; do echo more; sleep 0.05; done" if chatty else "sleep 60"
     began = time.monotonic()
     result = await bench.call("bash", command=f"(echo $BASHPID > pid; {left}) & echo started; echo whole")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10  # it would be for ever, or a minute
     pid = int((bench.root / "pid").read_text())
-    assert "started\nwhole\n" in result.output
+    assert [line for line in result.output.splitlines() if line in ("started", "whole")] == ["started", "whole"]
     assert f"[the command has ended and left running: {pid} (" in result.output
     assert result.output.endswith(
         "; bash_output b1 reads what it writes, bash_kill b1 ends it, and it ends with the session]"
