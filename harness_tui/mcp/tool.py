@@ -23,6 +23,8 @@ _TITLE_CHARS: Final = 100
 _ARGUMENT_CHARS: Final = 40
 _PROGRESS_S: Final = 0.1
 _STRUCTURED_CHARS: Final = 16_384
+_SMALL_CHARS: Final = 16_384
+_SMALL_ENTRIES: Final = 32
 
 
 class Caller(Protocol):
@@ -82,6 +84,8 @@ class McpTool:
             on_progress=_Progress(context),
             fingerprint=self._spec.fingerprint,
         )
+        if _is_small(outcome):
+            return self._result(outcome, context)
         return await asyncio.to_thread(self._result, outcome, context)
 
     def _title(self, arguments: Mapping[str, Any]) -> str:
@@ -110,6 +114,24 @@ class McpTool:
         if self.definition.structured and outcome.structured is None and not outcome.is_error:
             metadata["note"] = "the tool declares structured output and returned none"
         return metadata
+
+
+def _is_small(outcome: CallOutcome) -> bool:
+    """Tell whether a result is a little text and nothing else: drawn sooner than a thread takes it up."""
+    blocks = outcome.content
+    if len(blocks) > _SMALL_ENTRIES or any(block.get("type") != "text" for block in blocks):
+        return False
+    values: list[Any] = [block.get("text") for block in blocks]
+    match outcome.structured:
+        case dict() if len(cast(dict[str, Any], outcome.structured)) <= _SMALL_ENTRIES:
+            values += cast(dict[str, Any], outcome.structured).values()
+        case None | str() | int() | float():
+            values.append(outcome.structured)
+        case _:
+            return False
+    if any(isinstance(value, (dict, list)) for value in values):
+        return False
+    return sum(len(value) for value in values if isinstance(value, str)) <= _SMALL_CHARS
 
 
 def _plain(value: Any) -> str:

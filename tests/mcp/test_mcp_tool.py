@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from harness_tui.core.errors import ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.events import ToolProgress
 from harness_tui.core.seams import Check, Tool, ToolContext, ToolResult
+from harness_tui.mcp.listing import CallOutcome
 from harness_tui.mcp.pool import McpPool
 
 Make = Callable[..., McpPool]
@@ -56,6 +58,42 @@ async def test_the_result_is_the_text(simple: McpPool, context: ToolContext) -> 
     result = await run(simple, "simple_work", {"word": "42"}, context)
     assert (result.output, result.is_error, result.full_output) == ("42", False, None)
     assert result.metadata["server"] == "simple"
+
+
+TEXT = {"type": "text", "text": "blue"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "threads"),
+    [
+        (CallOutcome((TEXT,)), 0),
+        (CallOutcome((TEXT, TEXT), {"result": "blue", "count": 2}), 0),
+        (CallOutcome((), 7), 0),
+        (CallOutcome(({"type": "text", "text": "b" * 16_385},)), 1),
+        (CallOutcome((TEXT,), {"result": "b" * 16_385}), 1),
+        (CallOutcome((TEXT,), {"rows": [1, 2]}), 1),
+        (CallOutcome((TEXT,), ["blue"]), 1),
+        (CallOutcome((TEXT,) * 33), 1),
+        (CallOutcome((TEXT, {"type": "image", "mimeType": "image/png", "data": "AAAA"})), 1),
+    ],
+)
+async def test_only_a_little_text_is_drawn_without_a_thread(
+    simple: McpPool, context: ToolContext, monkeypatch: pytest.MonkeyPatch, outcome: CallOutcome, threads: int
+) -> None:
+    taken: list[object] = []
+    to_thread = asyncio.to_thread
+
+    async def call(*_: object, **__: object) -> CallOutcome:
+        return outcome
+
+    async def count(work: Callable[..., object], *arguments: object) -> object:
+        taken.append(work)
+        return await to_thread(work, *arguments)
+
+    monkeypatch.setattr(simple, "call", call)
+    monkeypatch.setattr(asyncio, "to_thread", count)
+    await run(simple, "simple_work", {"word": "42"}, context)
+    assert len(taken) == threads
 
 
 async def test_an_error_of_the_tool_is_an_error_that_the_model_reads(simple: McpPool, context: ToolContext) -> None:
