@@ -150,7 +150,7 @@ async def test_the_gates_decide_on_every_file(scene: Scene, around: Surroundings
     found = await expand_file(scene.write("t.md", "@a @../outside.txt $ARGUMENTS"), "@b", able)
     assert [item.path for item in found.attachments] == [str(scene.base / "outside.txt"), "b"]
     assert (template.asked, person.asked) == (["a", "outside.txt"], ["b"])
-    assert any("not allowed" in warning and "/root/a" in warning for warning in found.warnings)
+    assert any("not allowed" in warning and f"{scene.root}/a" in warning for warning in found.warnings)
 
 
 async def test_mentions_of_a_plain_message_attach(scene: Scene) -> None:
