@@ -9,7 +9,7 @@ DIR ?= .
 JOBS ?= auto
 ROUNDS ?= 50
 
-.PHONY: all setup run demo test lint fmt install uninstall bench soak screenshots dist \
+.PHONY: all setup run demo test lint fmt install uninstall bench soak fuzz screenshots dist \
 	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean again free on-path
 
 all: lint test check-protocol-artifacts check-drift-wheel demo
@@ -126,6 +126,11 @@ check-protocol-artifacts: $(STAMP)
 	$(BIN)/harness protocol check
 
 check-drift: check-protocol-artifacts
+
+# Shell texts from a grammar; every one that is allowed runs under recorders. MINUTES=N, SEED=N.
+MINUTES ?= 10
+fuzz: $(STAMP)
+	$(BIN)/python tests/permissions/shell_fuzz.py $(MINUTES) $(SEED)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/bench.py

@@ -41,7 +41,7 @@ _MODE: Final = re.compile(r"[0-7]{3,4}|[ugoa]*[-+=][rwxX]+")
 def assigned_doubts(names: Sequence[str]) -> list[Doubt]:
     """Return a doubt for each variable of ``names`` that decides what runs."""
     return [
-        Doubt(f"it sets {name}, which decides what programs do", f"{name}=")
+        Doubt(f"it sets {name}, which decides what programs do", f"{name}=", own=False)
         for name in dict.fromkeys(names)
         if DANGEROUS_VARIABLE.fullmatch(name)
     ]
@@ -258,7 +258,7 @@ def _parts_of(text: str) -> list[str]:
 def _risky(text: str, options: frozenset[str], name: str) -> str | None:
     """Return the option of ``options`` that ``text`` is or may stand for."""
     head = text.partition("=")[0]
-    if name == "go":
+    if name in ("go", "find"):
         head = head[1:] if head.startswith("--") else head
         return head if head in options else None
     if head in options:

@@ -19,12 +19,13 @@ class Doubt:
     """Why a command needs more than a rule that fits: it does something besides.
 
     A pattern that holds the text ``name`` covers it. ``open``: ``*`` does too, where no rule is about particular
-    commands.
+    commands. ``own``: it is about the words of the command, so that a pattern with exactly these words covers it.
     """
 
     reason: str
     name: str | None = None
     open: bool = True
+    own: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,10 @@ class Command:
             return all(doubt.open and not held_back for doubt in self.doubts)
         if is_literal(pattern):
             text = unescaped(pattern)
-            return text in (self.check.value, self.whole) or any(text == outer.text for outer in self.outers)
+            if text == self.whole:
+                return True
+            same = text == self.check.value or any(text == outer.text for outer in self.outers)
+            return same and all(doubt.own or (doubt.name is not None and doubt.name in text) for doubt in self.doubts)
         if not self._fits(pattern):
             return False
         named = literal_text(pattern)

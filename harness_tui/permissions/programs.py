@@ -94,6 +94,7 @@ RISKY_OPTIONS: Final = {
         _names("--use-askpass --config -e --execute"),
         _names("-O --output-document -o --output-file -a --append-output -P --directory-prefix --save-cookies"),
     ),
+    "find": Options(_names("-delete -files0-from"), _names("-fprint -fprint0 -fprintf -fls")),
     "date": Options(_names("-s --set")),
     "ls": Options(),
     "wc": Options(),

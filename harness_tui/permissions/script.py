@@ -129,7 +129,7 @@ class _Builder:
             if operator == "<>":
                 self._paths.take(target, "read", shown)
         except UnreadError as error:
-            return [Doubt(str(error), open=reads)]
+            return [Doubt(str(error), open=reads, own=False)]
         return []
 
     def _command(

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
@@ -135,16 +136,23 @@ class Paths:
                 yield os.path.join(name, part)
                 continue
             try:
-                entries = [entry.name for entry in os.scandir(os.path.join(folder, name))]
+                with os.scandir(os.path.join(folder, name)) as found:
+                    entries = [entry.name for entry in islice(found, _ENTRIES + 1)]
             except OSError:
                 continue
             count += len(entries)
-            if count > _ENTRIES:
-                raise UnreadError(f"{part} stands for too many files to look at")
-            fitting = [entry for entry in entries if fnmatch.fnmatchcase(entry, part.replace("[^", "[!"))]
-            if len(fitting) > _MATCHES:
+            fitting = [entry for entry in entries if _fits(part, entry)]
+            if count > _ENTRIES or len(fitting) > _MATCHES:
                 raise UnreadError(f"{part} stands for too many files to look at")
             yield from (os.path.join(name, entry) for entry in fitting)
+
+
+def _fits(pattern: str, name: str) -> bool:
+    if name.startswith(".") and not pattern.startswith("."):
+        return False
+    # Shells differ in what stands between brackets: from there on every name fits.
+    head, bracket, _ = pattern.partition("[")
+    return fnmatch.fnmatchcase(name, f"{head}*" if bracket else pattern)
 
 
 def looks_like_path(text: str, folders: Sequence[str]) -> bool:

@@ -84,7 +84,14 @@ class ShellReader(CommandReader):
                     raise UnreadError("a command is missing")
                 self.reading.level -= 1
                 return stop
-            ended, missing = self._item(), False
+            missing = False
+            keyword = _KEYWORD.match(self.text, self.pos)
+            if keyword is not None and keyword[0] in ("!", "time"):
+                self._prefix(keyword[0])
+                continue
+            if not self._compound(keyword[0] if keyword is not None else ""):
+                self._simple()
+            ended = True
 
     def _stop(self, found: str, stops: frozenset[str], ended: bool) -> str | None:
         if found in ("", ")") or found in _CASE_ENDS:
@@ -102,16 +109,6 @@ class ShellReader(CommandReader):
             raise UnreadError("two commands without anything between them")
         return None
 
-    def _item(self) -> bool:
-        """Read one command, and tell whether it is complete: ``!`` and ``time`` stand before one."""
-        keyword = _KEYWORD.match(self.text, self.pos)
-        if keyword is not None and keyword[0] in ("!", "time"):
-            self._prefix(keyword[0])
-            return False
-        if not self._compound():
-            self._simple()
-        return True
-
     def _prefix(self, keyword: str) -> None:
         self.reading.count_word()
         self.reading.starts.add(self.base + self.pos)
@@ -127,7 +124,7 @@ class ShellReader(CommandReader):
 
     # --- compound commands -----------------------------------------------------------------------
 
-    def _compound(self) -> bool:
+    def _compound(self, keyword: str) -> bool:
         if self.text.startswith("(", self.pos):
             if self.text.startswith("((", self.pos):
                 raise UnreadError("arithmetic, or two brackets without a blank between them")
@@ -135,11 +132,15 @@ class ShellReader(CommandReader):
             self._block(frozenset({")"}))
             self._redirects()
             return True
-        keyword = _KEYWORD.match(self.text, self.pos)
-        if keyword is None or keyword[0] not in _RESERVED:
+        if keyword not in _RESERVED:
             return False
+        self.reading.starts.add(self.base + self.pos)
+        self.pos += len(keyword)
+        if keyword == "{":
+            self._block(frozenset({"}"}))
+            self._redirects()
+            return True
         readers: dict[str, Callable[[], object]] = {
-            "{": lambda: self._until("}"),
             "if": self._if,
             "while": self._while,
             "until": self._while,
@@ -149,13 +150,11 @@ class ShellReader(CommandReader):
             "[[": self._test,
             "function": self._function,
         }
-        reader = readers.get(keyword[0])
+        reader = readers.get(keyword)
         if reader is None:
-            raise UnreadError(f"{keyword[0]} where a command is expected")
-        if keyword[0] in ("select", "[[", "function"):
-            self.only_bash(keyword[0])
-        self.reading.starts.add(self.base + self.pos)
-        self.pos = keyword.end()
+            raise UnreadError(f"{keyword} where a command is expected")
+        if keyword in ("select", "[[", "function"):
+            self.only_bash(keyword)
         reader()
         self._redirects()
         return True
@@ -263,6 +262,6 @@ class ShellReader(CommandReader):
         keyword = _KEYWORD.match(self.text, self.pos)
         if keyword is not None and keyword[0] == "function":
             raise UnreadError("a function without a body")
-        if not self._compound():
+        if not self._compound(keyword[0] if keyword is not None else ""):
             raise UnreadError("a function without a body")
         self._moving -= 1

@@ -98,7 +98,7 @@ class WordReader:
         if not raw:
             raise UnreadError("a word is missing")
         stream = pieces.streams == 1 and raw[0] in "<>"
-        return Word(raw, pieces.text(), pieces.glob, stream, pieces.quoted)
+        return Word(raw, pieces.text(), pieces.glob and raw != "[", stream, pieces.quoted)
 
     def _process(self, char: str, pieces: Pieces) -> bool:
         if char not in "<>" or self.text[self.pos + 1 : self.pos + 2] != "(":

@@ -86,7 +86,7 @@ _ENV: Final = _grammar("-i - --ignore-environment -0", "-u --unset")
 _SUDO: Final = _grammar("-n -H -k --non-interactive --set-home", "-u -g --user --group")
 _XARGS: Final = _grammar(
     "-0 -r -t -x --null --no-run-if-empty --verbose --exit",
-    "-n -P -L -s -d --max-args --max-procs --max-lines --delimiter --max-chars",
+    "-n -P -L -s -d -I --max-args --max-procs --max-lines --delimiter --max-chars",
 )
 _FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
@@ -141,21 +141,17 @@ def _sudo(words: Sequence[Word]) -> list[Inner] | None:
 
 
 def _xargs(words: Sequence[Word]) -> list[Inner] | None:
-    placeholder: str | None = None
-    rest = list(words)
-    if len(rest) > 2 and rest[1].raw == "-I":
-        placeholder = rest[2].fixed
-        if not placeholder:
-            raise UnreadError("xargs with a computed placeholder")
-        rest = [rest[0], *rest[3:]]
-    elif len(rest) > 1 and rest[1].raw == "-I{}":
-        placeholder, rest = "{}", [rest[0], *rest[2:]]
-    at = _XARGS.skip(rest, 1)
-    if at >= len(rest):
+    at = _XARGS.skip(words, 1)
+    if at >= len(words):
         return [Inner((Word("echo", "echo"), UNKNOWN))]
+    placeholder: str | None = None
+    for place, word in enumerate(words[1:at], 1):
+        text = word.text or ""
+        if text.startswith("-I"):
+            placeholder = text[2:] or words[place + 1].text
     if placeholder is None:
-        return [Inner((*rest[at:], UNKNOWN))]
-    return [Inner(_filled(rest[at:], placeholder))]
+        return [Inner((*words[at:], UNKNOWN))]
+    return [Inner(_filled(words[at:], placeholder))]
 
 
 def _filled(words: Sequence[Word], placeholder: str) -> tuple[Word, ...]:

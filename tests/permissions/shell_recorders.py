@@ -1,0 +1,128 @@
+"""Runs shell texts where nothing can happen but a record: every program of the PATH writes down its name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness_tui.config.bundled_rules import BUNDLED_RULES
+from harness_tui.config.places import Places
+from harness_tui.config.settings import RuleLayer
+from harness_tui.core.seams import Check, GateCall, GateDecision
+from harness_tui.core.values import Rule
+from harness_tui.permissions.approvals import Approvals
+from harness_tui.permissions.gate import Gate
+
+_TEXT_PROGRAMS = ("cat", "wc", "tee", "sed", "grep", "head", "tail", "sort")
+_FILE_PROGRAMS = ("ls", "touch", "rm", "cp", "mv", "mkdir", "ln", "find", "sudo")
+RECORDED = (*_TEXT_PROGRAMS, *_FILE_PROGRAMS, "git", "make", "npm", "pytest", "ruff", "cargo", "go", "uv", "python3")
+REAL = ("bash", "sh", "env", "timeout", "nice", "nohup", "xargs")
+"""Programs that only start another one: they are the real ones, so that what they start is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a text did: the commands that programs were started with, and the files that were not there before."""
+
+    commands: tuple[str, ...]
+    files: tuple[str, ...]
+    ended: bool
+
+
+class Recorders:
+    """A project folder, a gate with ``rules`` over it, and a PATH of recorders. ``base`` is an empty folder."""
+
+    def __init__(self, base: Path, rules: tuple[Rule, ...]) -> None:
+        base = base.resolve()
+        self.root, self._home, self._bin = base / "project", base / "home", base / "bin"
+        self._record = base / "record"
+        for folder in (self.root / "src", self._home, self._bin):
+            folder.mkdir(parents=True)
+        for name in ("a.txt", "b.txt", "src/a.txt"):
+            (self.root / name).write_text("touch PWNED\n")
+        self._bash = shutil.which("bash") or "/bin/bash"
+        for name in RECORDED:
+            script = self._bin / name
+            script.write_text(f'#!/bin/sh\nprintf "%s\\\\0" "{name}${{*:+ $*}}" >> {self._record}\n')
+            script.chmod(0o755)
+        for name in REAL:
+            (self._bin / name).symlink_to(shutil.which(name) or f"/bin/{name}")
+        places = Places(config=base / "config", data=base / "data", state=base / "state", cache=base / "cache")
+        layers = [RuleLayer("bundled", BUNDLED_RULES), RuleLayer("user", rules)]
+        self.gate = Gate(layers, Approvals(places, self.root), root=self.root, cwd=self.root, home=self._home)
+        self._files = self._listed()
+
+    def remember_files(self) -> None:
+        """Take the files that are there now for those that were there before."""
+        self._files = self._listed()
+
+    def decide(self, text: str) -> GateDecision:
+        """Decide on ``text`` as a call of the model."""
+        check = Check("bash", text, folder=self.root.as_posix())
+        return self.gate.decide(GateCall("c1", "bash", (check,), session="s1", agent="build", mode="ask"))
+
+    def run(self, text: str, seconds: float = 5.0) -> Ran:
+        """Run ``text`` with bash and tell what it did; the folder is as before afterwards."""
+        self._record.write_text("")
+        environ = {"PATH": str(self._bin), "HOME": str(self._home), "LANG": "C.UTF-8"}
+        process = subprocess.Popen(
+            [self._bash, "-c", text],
+            cwd=self.root,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + seconds
+        try:
+            process.wait(seconds)
+            ended = self._wait_for_group(process.pid, deadline)
+        except subprocess.TimeoutExpired:
+            ended = False
+        if not ended:
+            _end_group(process.pid)
+            process.wait()
+        commands = tuple(line for line in self._record.read_text(errors="replace").split("\0") if line)
+        files = tuple(sorted(self._listed() - self._files))
+        self._clean(files)
+        return Ran(commands, files, ended)
+
+    @staticmethod
+    def _wait_for_group(group: int, deadline: float) -> bool:
+        while time.monotonic() < deadline:
+            try:
+                os.killpg(group, 0)
+            except (ProcessLookupError, PermissionError):
+                return True
+            time.sleep(0.002)
+        return False
+
+    def _listed(self) -> set[str]:
+        return {
+            str(path.relative_to(self.root.parent)) for folder in (self.root, self._home) for path in folder.rglob("*")
+        }
+
+    def _clean(self, files: tuple[str, ...]) -> None:
+        for name in sorted(files, reverse=True):
+            path = self.root.parent / name
+            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+        for name in ("a.txt", "b.txt", "src/a.txt"):
+            (self.root / name).write_text("touch PWNED\n")
+
+
+def _end_group(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def rule(pattern: str, permission: str = "bash") -> Rule:
+    """Return an allow rule."""
+    return Rule(permission, pattern, "allow", "rules:1")
