@@ -176,3 +176,37 @@ def test_a_damaged_approvals_file_is_told_on_standard_error(capsys, folder: Path
     assert len(json.loads(out)) == 19
     assert "approvals.json" in err
     assert "is not JSON" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("echo a\x00b", "control characters"),
+        ("", None),
+        (" \n", None),
+        ("\ud800", "no Unicode text"),
+        ("(" * 1_000_000, "longer than 64 KiB"),
+        ("echo '", "a quote is not closed"),
+    ],
+)
+def test_any_text_is_explained(capsys, folder: Path, command: str, reason: str | None) -> None:
+    result = explained(capsys, folder, "bash", json.dumps({"command": command}))
+    assert result["decision"] == "ask"
+    assert [part["command"] for part in result["parts"]] == [command]
+    assert reason is None or reason in result["reason"]
+
+
+def test_a_long_text_is_cut_for_a_person(capsys, folder: Path) -> None:
+    _, out, _ = run(capsys, "explain", "bash", json.dumps({"command": "(" * 5_000}), "--root", str(folder))
+    assert len(out) < 1_000
+
+
+def test_each_command_and_each_file_that_it_writes_has_its_lines(capsys, folder: Path) -> None:
+    _, out, _ = run(capsys, "explain", "bash", '{"command": "git status > log; ls"}', "--root", str(folder))
+    file = folder.parent / "home/.config/harness/config.yaml"
+    assert [line for line in out.splitlines() if line and not line.startswith(" ")] == [
+        "ask",
+        f"bash git status: allow by bash git status allow ({file}:2)",
+        "bash ls: ask by bash * ask (bundled)",
+        "edit log: ask by edit * ask (bundled)",
+    ]

@@ -48,6 +48,8 @@ _PATH_TOOLS: Final[Mapping[str, Literal["read", "edit"]]] = {
     "write": "edit",
 }
 
+_VALUE_CHARS: Final = 500
+
 _agent = click.option("--agent", metavar="A", default=None, help="Decide as for this agent.")
 _mode = click.option("--mode", metavar="M", default=None, help="Decide as in this mode.")
 
@@ -100,13 +102,16 @@ def explain_call(tool: str, arguments: str, agent: str | None, mode: str | None,
     Where no tool has the name, it may be a permission: webfetch {"url"}, task {"agent"}, doom_loop {"tool"},
     external_directory {"path"}, sampling {"server"}.
     """
+    from harness_tui.core.text import cut_end
+
     explained = run_async(_explain(root, tool, json_argument(arguments), agent, mode))
     if as_json:
         print_json(explained)
         return 0
     print_line(explained["decision"] + (f": {explained['reason']}" if "reason" in explained else ""))
     for part in explained["parts"]:
-        print_line(f"\n{part['permission']} {part['value']}: {part['decision']} by {part['rule']} ({part['source']})")
+        value = cut_end(part["value"], _VALUE_CHARS)
+        print_line(f"\n{part['permission']} {value}: {part['decision']} by {part['rule']} ({part['source']})")
         for layer in part["layers"]:
             print_line(f"  {layer['layer']}: {layer['decision']} by {layer['rule']} ({layer['source']})")
     return 0
@@ -204,11 +209,13 @@ async def _checks(workspace: Workspace, tool: Tool | None, name: str, arguments:
     except ToolError as error:
         if name == "webfetch" and error.code == "egress-blocked":
             # The network policy comes after the rules, and has a say of its own; here the rules are explained.
-            from harness_tui.core.seams import Check
             from harness_tui.egress.urls import read_url
 
             return (Check(name, str(read_url(arguments["url"]))),)
-        path = arguments.get("path")
+        command, path = arguments.get("command"), arguments.get("path")
+        if name == "bash" and isinstance(command, str) and "workdir" not in arguments:
+            # A text that the tool would not run at all is explained too: nothing in it may be allowed.
+            return (Check("bash", command, folder=workspace.project.start.as_posix()),)
         if name not in _PATH_TOOLS or not isinstance(path, str):
             raise UsageError(error.what, where=error.where or name, mend=error.mend, code=error.code) from error
         # The file need not exist, nor the text to replace be in it, for the rules to be explained.
