@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from harness_tui.config.loader import Loaded, load
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project, find_project
 from harness_tui.config.settings import Settings
+from harness_tui.config.trust import TrustStore
 from harness_tui.core.ids import new_id
 from harness_tui.core.paths import is_inside, name_in
 from harness_tui.core.seams import Check, GateCall, Origin, PermissionGate
@@ -50,6 +52,7 @@ def open_library(root: Path) -> Opened:
         trusted=loaded.trust.usable,
         bundled_commands=bundled("commands"),
         bundled_skills=bundled("skills"),
+        covers=partial(TrustStore(places).covers, project),
     )
     library.refresh()
     warn_problems(loaded.problems)

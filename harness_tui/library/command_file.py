@@ -28,6 +28,7 @@ class Command:
     """A command file. ``error`` is the code that stops it; ``shadowed_by`` the path of the file used in its place.
 
     ``trusted`` is false for a file of a folder that the person has not trusted: it is listed and cannot be used.
+    ``raw`` is the whole of a project's file, to be held against what was trusted.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Command:
     error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     shadowed_by: str | None = None
+    raw: bytes = b""
 
     @property
     def key(self) -> str:
@@ -105,7 +107,8 @@ def read_command(path: Path, name: str, scope: Scope, *, trusted: bool) -> Comma
     body = document.body
     if document.error is None:
         _note_body(body, document, findings)
-    return Command(name, scope, path, trusted, header, body, document.error, tuple(findings.items))
+    raw = document.raw if scope == "project" else b""
+    return Command(name, scope, path, trusted, header, body, document.error, tuple(findings.items), raw=raw)
 
 
 def read_template(path: Path, known: frozenset[str]) -> Document:

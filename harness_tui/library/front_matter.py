@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from harness_tui.core.limits import FRONT_MATTER_BYTES, TEMPLATE_BYTES
@@ -41,6 +41,7 @@ class Document:
 
     ``entries`` is ``None`` when there is no front matter; ``mapping`` is false when there is one that is no map (then
     ``body`` is the whole text). ``error`` is a code of the errors that stop the file. ``body_line`` counts from 1.
+    ``raw`` is the whole file.
     """
 
     body: str
@@ -49,6 +50,7 @@ class Document:
     mapping: bool = True
     error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = field(default=())
+    raw: bytes = b""
 
     def get(self, key: str) -> Entry | None:
         """Return the entry of a normalised key."""
@@ -66,7 +68,7 @@ def read_document(data: bytes, path: str, known: Collection[str]) -> Document:
             data[: data.index(b"\x00")].count(b"\n") + 1, "binary-file", "a binary file: it holds a NUL byte"
         )
         return _stopped("binary-file", findings)
-    return _split(_normalised(data, findings), findings, known)
+    return replace(_split(_normalised(data, findings), findings, known), raw=data)
 
 
 def _stopped(error: str, findings: Findings) -> Document:

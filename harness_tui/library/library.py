@@ -24,9 +24,10 @@ from harness_tui.library.catalogue import CATALOGUE_CHARS, catalogue_text
 from harness_tui.library.command_file import Command, name_key, read_command
 from harness_tui.library.commands import RESERVED, CommandIndex, CommandRegistry
 from harness_tui.library.completion import CANDIDATES, Candidate, rank
-from harness_tui.library.diagnostics import Diagnostic
+from harness_tui.library.diagnostics import Diagnostic, Findings
 from harness_tui.library.expand import TemplateSource, expand_template
 from harness_tui.library.expansion import Expansion, ShellGate, Surroundings, failed
+from harness_tui.library.header import read_header
 from harness_tui.library.invocation import Invocation, read_invocation
 from harness_tui.library.lexer import find_mentions
 from harness_tui.library.mentions import MentionReader, ReadGate, inside_only
@@ -36,13 +37,15 @@ from harness_tui.library.skill_file import Skill, slug
 from harness_tui.library.skill_tool import Activations, SkillTool, file_lines
 from harness_tui.library.skills import Denied, SkillIndex, SkillRegistry, hidden_reason, offered
 
+Covers: TypeAlias = Callable[[Path, str], bool]
 Target: TypeAlias = Command | Skill | PromptSpec
 
 
 class Library:
     """Commands and skills of ``project``; ``trusted`` tells whether its own ones may be used. Safe to use from threads.
 
-    Nothing is read before :meth:`refresh`, which :meth:`expand` calls itself.
+    Nothing is read before :meth:`refresh`, which :meth:`expand` calls itself. ``covers`` tells whether trust covers a
+    project's file with the text that it has now: files may change while the shell runs.
     """
 
     def __init__(
@@ -54,10 +57,12 @@ class Library:
         environ: Mapping[str, str] | None = None,
         bundled_commands: Path,
         bundled_skills: Path,
+        covers: Covers | None = None,
     ) -> None:
         self._project = project
         self._places = places
         self._trusted = trusted
+        self._covers = covers
         self._environ = os.environ if environ is None else environ
         self._bundled = {"commands": bundled_commands, "skills": bundled_skills}
         self._lock = threading.Lock()
@@ -66,7 +71,11 @@ class Library:
         self._candidates: tuple[CommandIndex, SkillIndex, list[Candidate]] | None = None
         self._activations = Activations()
         self._tool = SkillTool(
-            lambda: offered(self._skills), self.find_skill, refresh=self.refresh, activations=self._activations
+            lambda: offered(self._skills),
+            self.find_skill,
+            refresh=self.refresh,
+            activations=self._activations,
+            covered=self._covered,
         )
 
     # --- what there is ---------------------------------------------------------------------------
@@ -190,6 +199,8 @@ class Library:
         await asyncio.to_thread(self.refresh)
         match self._resolve(call.name, prompts):
             case Command() as command:
+                if not await asyncio.to_thread(self._covered, command, command.raw):
+                    return _changed(command.name, command.path)
                 return await expand_template(command.template(), call.args_line, around)
             case Skill() as skill:
                 return await self._expand_skill(skill, call, around)
@@ -228,11 +239,14 @@ class Library:
             document = await asyncio.to_thread(skill.body)
         except HarnessError as problem:
             return failed("broken-skill", str(problem))
+        if not await asyncio.to_thread(self._covered, skill, document.raw):
+            return _changed(skill.slug, skill.path)
+        header = read_header(document, Findings(str(skill.path)))  # of the same bytes as the body
         appendix = "\n".join(await asyncio.to_thread(file_lines, skill))
         source = TemplateSource(
             name=skill.slug,
             path=str(skill.path),
-            header=skill.header,
+            header=header,
             body=document.body,
             diagnostics=tuple(item for item in skill.diagnostics if item.level == "error"),
             shell=skill.trusted and not skill.downloaded,
@@ -241,6 +255,11 @@ class Library:
             skill_folder=skill.folder,
         )
         return await expand_template(source, call.args_line, around)
+
+    def _covered(self, item: Command | Skill, raw: bytes) -> bool:
+        if self._covers is None or item.scope != "project":
+            return True
+        return self._covers(item.path, raw.decode("utf-8", "replace"))
 
     async def _not_found(
         self, line: str, call: Invocation, around: Surroundings, prompts: PromptSource | None
@@ -290,6 +309,11 @@ class Library:
             known[name] = Candidate(name, skill.description[:100], skill.argument_hint, skill.scope, "skill")
         self._candidates = commands, skills, list(known.values())
         return self._candidates[2]
+
+
+def _changed(name: str, path: Path) -> Expansion:
+    text = f"/{name} has changed since its folder was trusted, {path}: run harness trust to see how, and to use it"
+    return failed("untrusted", text)
 
 
 async def expand_file(path: Path, args_line: str, around: Surroundings) -> Expansion:

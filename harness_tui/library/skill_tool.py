@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import html
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
@@ -25,6 +25,9 @@ _DESCRIPTION: Final = (
     "Load the instructions of a skill by its name. Call it when the task fits a skill's description, before you start."
     " File names in its text are relative to the folder that the result names."
 )
+
+
+Covered: TypeAlias = Callable[[Skill, bytes], bool]
 
 
 class Activations:
@@ -54,6 +57,7 @@ class SkillTool:
     """Implements ``core.seams.Tool``. ``offered`` returns the skills that may be loaded now, sorted by name.
 
     ``find`` resolves a name tolerantly; what it finds must be among the offered ones. ``refresh`` picks up edits.
+    ``covered`` tells whether trust covers a skill with the bytes that its file has now.
     """
 
     def __init__(
@@ -63,11 +67,13 @@ class SkillTool:
         *,
         refresh: Callable[[], object] | None = None,
         activations: Activations | None = None,
+        covered: Covered | None = None,
     ) -> None:
         self._offered = offered
         self._find = find
         self._refresh = refresh
         self.activations = activations or Activations()
+        self._covered = covered
 
     @property
     def spec(self) -> ToolSpec:
@@ -87,7 +93,9 @@ class SkillTool:
         def offered() -> list[Skill]:
             return [skill for skill in self._offered() if allowed(skill)]
 
-        return SkillTool(offered, self._find, refresh=self._refresh, activations=self.activations)
+        return SkillTool(
+            offered, self._find, refresh=self._refresh, activations=self.activations, covered=self._covered
+        )
 
     async def prepare(self, arguments: dict[str, Any], context: ToolContext) -> PreparedCall:
         """Find the skill. Raises ``ToolError`` that names the skills there are."""
@@ -114,7 +122,7 @@ class SkillTool:
         if not isinstance(skill, Skill):
             raise ToolError("this call was not prepared", where="skill")
         try:
-            text = await asyncio.to_thread(_content, skill, {"HARNESS_PROJECT_DIR": str(context.root)})
+            text = await asyncio.to_thread(self._content, skill, {"HARNESS_PROJECT_DIR": str(context.root)})
         except HarnessError as problem:
             raise ToolError(problem.what, where=problem.where, mend=problem.mend) from problem
         metadata = {"skill": skill.name, "folder": str(skill.folder), "path": str(skill.path)}
@@ -128,15 +136,18 @@ class SkillTool:
         size = len(text.encode("utf-8", "replace"))
         return ToolResult(output, metadata=metadata, full_output=str(skill.path), full_bytes=size)
 
-
-def _content(skill: Skill, variables: dict[str, str]) -> str:
-    """Read a skill's body and wrap it. Blocking. Raises ``HarnessError``."""
-    folder = str(skill.folder)
-    known = {**variables, "HARNESS_SKILL_DIR": folder}
-    known |= {name.replace("HARNESS_", "CLAUDE_"): value for name, value in known.items()}
-    body = replace_variables(skill.body().body.strip(), known)
-    lines = [f'<skill name="{html.escape(skill.name)}" folder="{html.escape(folder)}">', body, "</skill>"]
-    return "\n".join([*lines, *file_lines(skill)])
+    def _content(self, skill: Skill, variables: dict[str, str]) -> str:
+        """Read a skill's body and wrap it. Blocking. Raises ``HarnessError``."""
+        document = skill.body()
+        if self._covered is not None and not self._covered(skill, document.raw):
+            what = "the skill has changed since its folder was trusted"
+            raise HarnessError(what, where=str(skill.path), mend="ask the person to run harness trust")
+        folder = str(skill.folder)
+        known = {**variables, "HARNESS_SKILL_DIR": folder}
+        known |= {name.replace("HARNESS_", "CLAUDE_"): value for name, value in known.items()}
+        body = replace_variables(document.body.strip(), known)
+        lines = [f'<skill name="{html.escape(skill.name)}" folder="{html.escape(folder)}">', body, "</skill>"]
+        return "\n".join([*lines, *file_lines(skill)])
 
 
 def file_lines(skill: Skill) -> list[str]:

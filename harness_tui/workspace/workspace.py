@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from harness_tui.agent.choice import Choice
@@ -203,6 +204,7 @@ class Workspace:
             environ=self.options.environ,
             bundled_commands=bundled("commands"),
             bundled_skills=bundled("skills"),
+            covers=partial(self.trust.covers, self.project),
         )
         library.refresh()
         models = ModelRegistry(settings, project_start=self.project.start, environ=self.options.environ)

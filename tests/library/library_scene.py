@@ -41,7 +41,7 @@ class Scene:
         text = f"---\nname: {name}\ndescription: About {name}.\n---\nBody of {name}.\n" if text is None else text
         return self.write(f"{folder.get(place, 'root/.harness/skills')}/{name}/SKILL.md", text)
 
-    def library(self, *, trusted: bool = True) -> Library:
+    def library(self, *, trusted: bool = True, covers: Callable[[Path, str], bool] | None = None) -> Library:
         """Return a library over these folders, read once."""
         places = Places(self.home / ".config/harness", self.base / "data", self.base / "state", self.base / "cache")
         library = Library(
@@ -51,6 +51,7 @@ class Scene:
             environ={"HOME": str(self.home)},
             bundled_commands=self.base / "bundled/commands",
             bundled_skills=self.base / "bundled/skills",
+            covers=covers,
         )
         library.refresh()
         return library
