@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness_tui.tui.lines import line_cells, plain
 from harness_tui.tui.prompt.completion import (
@@ -38,6 +40,20 @@ def test_nothing_typed_offers_everything_in_order_and_of_two_names_the_first() -
     made = SlashCompleter()
     made.use([Candidate("help", "own"), Candidate("review"), Candidate("help", "other")])
     assert [(c.name, c.description) for c in made.candidates("")] == [("help", "own"), ("review", "")]
+
+
+@given(st.lists(st.text("ab/-", max_size=4), max_size=8), st.lists(st.text("abA/-", max_size=3), max_size=8))
+def test_what_was_asked_before_never_changes_an_answer(known: list[str], typed: list[str]) -> None:
+    made = completer(*known)
+    for prefix in typed:
+        assert names(made.candidates(prefix)) == names(completer(*known).candidates(prefix))
+
+
+def test_a_replaced_list_is_searched_anew() -> None:
+    made = completer("review")
+    assert names(made.candidates("re")) == ["review"]
+    made.use([Candidate("release")])
+    assert names(made.candidates("re")) == ["release"]
 
 
 def test_hints_belong_to_names() -> None:

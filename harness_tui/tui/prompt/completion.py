@@ -49,6 +49,9 @@ class SlashCompleter:
         self._candidates: list[Candidate] = []
         self._folded: list[str] = []
         self._by_name: dict[str, Candidate] = {}
+        self._asked = ""
+        self._matching: Sequence[int] = ()
+        self._best: Sequence[Candidate] = ()
 
     def use(self, candidates: Sequence[Candidate]) -> None:
         """Take the candidates; of two with one name the first wins."""
@@ -57,6 +60,54 @@ class SlashCompleter:
             self._by_name.setdefault(candidate.name, candidate)
         self._candidates = list(self._by_name.values())
         self._folded = [candidate.name.casefold() for candidate in self._candidates]
+        self._asked = ""
+
+    def candidates(self, prefix: str) -> Sequence[Candidate]:
+        """Return matches, best first, at most :data:`MAX_SHOWN`."""
+        wanted = prefix.casefold()
+        if not wanted:
+            return self._candidates[:MAX_SHOWN]
+        if wanted != self._asked:
+            # What holds a longer word is among what holds a shorter one: a key looks at few of many names.
+            narrower = self._asked and wanted.startswith(self._asked)
+            self._rank(wanted, self._matching if narrower else range(len(self._folded)))
+            self._asked = wanted
+        return self._best
+
+    def _rank(self, wanted: str, among: Sequence[int]) -> None:
+        ranked: tuple[list[int], ...] = ([], [], [])
+        self._matching = [index for index in among if wanted in self._folded[index]]
+        for index in self._matching:
+            name = self._folded[index]
+            place = name.find(wanted)
+            ranked[0 if place == 0 else 1 if name[place - 1] in "/:-_" else 2].append(index)
+        ranked[0].sort(key=lambda index: len(self._folded[index]) != len(wanted))
+        self._best = [self._candidates[index] for rank in ranked for index in rank][:MAX_SHOWN]
+
+    def hint(self, name: str) -> str:
+        """Return the argument hint of ``name``, empty where there is none."""
+        ...
+
+
+class SlashCompleter:
+    """Completes ``/`` names from one list; the list may be replaced at any time."""
+
+    def __init__(self) -> None:
+        self._candidates: list[Candidate] = []
+        self._folded: list[str] = []
+        self._by_name: dict[str, Candidate] = {}
+        self._asked = ""
+        self._matching: Sequence[int] = ()
+        self._best: Sequence[Candidate] = ()
+
+    def use(self, candidates: Sequence[Candidate]) -> None:
+        """Take the candidates; of two with one name the first wins."""
+        self._by_name = {}
+        for candidate in candidates:
+            self._by_name.setdefault(candidate.name, candidate)
+        self._candidates = list(self._by_name.values())
+        self._folded = [candidate.name.casefold() for candidate in self._candidates]
+        self._asked = ""
 
     def candidates(self, prefix: str) -> Sequence[Candidate]:
         """Return matches, best first, at most :data:`MAX_SHOWN`."""
