@@ -85,46 +85,6 @@ class SlashCompleter:
         self._best = [self._candidates[index] for rank in ranked for index in rank][:MAX_SHOWN]
 
     def hint(self, name: str) -> str:
-        """Return the argument hint of ``name``, empty where there is none."""
-        ...
-
-
-class SlashCompleter:
-    """Completes ``/`` names from one list; the list may be replaced at any time."""
-
-    def __init__(self) -> None:
-        self._candidates: list[Candidate] = []
-        self._folded: list[str] = []
-        self._by_name: dict[str, Candidate] = {}
-        self._asked = ""
-        self._matching: Sequence[int] = ()
-        self._best: Sequence[Candidate] = ()
-
-    def use(self, candidates: Sequence[Candidate]) -> None:
-        """Take the candidates; of two with one name the first wins."""
-        self._by_name = {}
-        for candidate in candidates:
-            self._by_name.setdefault(candidate.name, candidate)
-        self._candidates = list(self._by_name.values())
-        self._folded = [candidate.name.casefold() for candidate in self._candidates]
-        self._asked = ""
-
-    def candidates(self, prefix: str) -> Sequence[Candidate]:
-        """Return matches, best first, at most :data:`MAX_SHOWN`."""
-        wanted = prefix.casefold()
-        if not wanted:
-            return self._candidates[:MAX_SHOWN]
-        ranked: tuple[list[Candidate], ...] = ([], [], [])
-        for candidate, name in zip(self._candidates, self._folded, strict=True):
-            place = name.find(wanted)
-            if place == 0:
-                ranked[0].append(candidate)
-            elif place > 0:
-                ranked[1 if name[place - 1] in "/:-_" else 2].append(candidate)
-        ranked[0].sort(key=lambda candidate: len(candidate.name) != len(wanted))
-        return [candidate for rank in ranked for candidate in rank][:MAX_SHOWN]
-
-    def hint(self, name: str) -> str:
         """Return the argument hint of ``name``."""
         found = self._by_name.get(name)
         return found.hint if found is not None else ""
