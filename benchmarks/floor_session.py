@@ -170,6 +170,7 @@ class Floor(App[None]):
         self.url = urlsplit(url)
         self.view = view
         self.messages: list[dict[str, str]] = []
+        self.waiting = 0
         self.arrived: SimpleQueue[str | None] = SimpleQueue()
 
     def compose(self) -> ComposeResult:
@@ -190,6 +191,7 @@ class Floor(App[None]):
 
     def ask(self, text: str) -> None:
         """Send a message."""
+        self.waiting += 1
         self.view.add(f"> {text}")
         self.view.settle()
         self.messages.append({"role": "user", "content": text})
@@ -226,7 +228,9 @@ class Floor(App[None]):
         if pieces:
             self.view.take("".join(pieces), last=last)
         if last:
-            self.ticks.pause()
+            self.waiting -= 1
+            if not self.waiting:
+                self.ticks.pause()
 
 
 if __name__ == "__main__":

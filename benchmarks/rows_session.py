@@ -167,6 +167,7 @@ def _lag(terminal: Watched, model: Model) -> float:
         _submit(terminal, 100 + number, RATE, mark)
         seen = terminal.see(f"end{mark}", 15)
         lags.append(seen - wait_for(model, "last", mark, 5))
+        terminal.settle(0.3)  # the end of the stream comes after its last word
     return statistics.median(lags)
 
 
