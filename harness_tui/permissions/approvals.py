@@ -90,13 +90,6 @@ class Approvals:
             *(one for one in stored if one.scope == "user"),
         ]
 
-    def find(self, *, session: str, fingerprint: str | None, fits: Callable[[Rule], bool]) -> Approval | None:
-        """Return the first approval of ``session`` that fits and was given to a tool with this ``fingerprint``."""
-        for approval in self.list(session=session):
-            if approval.fingerprint == fingerprint and fits(approval.rule):
-                return approval
-        return None
-
     def add(self, scope: Scope, rules: Sequence[Rule], *, session: str, fingerprint: str | None) -> None:
         """Keep allow rules. What cannot be written is kept for the session instead, and reported."""
         if scope in ("project", "user"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -199,7 +200,8 @@ class Arguments:
             self._paths.folders = ()
             return [Doubt("the working folder is computed")]
         try:
-            found = list(self._paths.resolved(target))
+            # The shell takes .. off the name, the system off the folder that a link leads to: either may be meant.
+            found = [*self._paths.resolved(target), *self._paths.resolved(os.path.normpath(target))]
             self._paths.take_text(target, "read", self._shown)
         except UnreadError as error:
             self._paths.folders = ()

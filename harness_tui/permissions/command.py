@@ -65,8 +65,9 @@ class Command:
             text = unescaped(pattern)
             if text == self.whole:
                 return True
-            same = text == self.check.value or any(text == outer.text for outer in self.outers)
-            return same and all(doubt.own or (doubt.name is not None and doubt.name in text) for doubt in self.doubts)
+            return text in self.texts() and all(
+                doubt.own or (doubt.name is not None and doubt.name in text) for doubt in self.doubts
+            )
         if not self._fits(pattern):
             return False
         named = literal_text(pattern)
@@ -87,9 +88,13 @@ class Command:
 
     def held_back_by(self, pattern: str) -> bool:
         """Tell whether a rule that asks or denies is about it."""
-        if matches(pattern, self.check.value):
+        if matches(pattern, self.check.value) or matches(pattern, self.check.display or self.check.value):
             return True
         return pattern != "*" and any(matches(pattern, form) for form in self.forms())
+
+    def texts(self) -> tuple[str, ...]:
+        """Return every text that an exact pattern may name it by."""
+        return (self.check.value, self.whole, *(outer.text for outer in self.outers))
 
     def forms(self) -> tuple[str, ...]:
         """Return the texts besides its value in which a rule may mean it."""

@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness_tui.config.settings import RuleLayer
+from harness_tui.core.patterns import is_literal, unescaped
 from harness_tui.core.seams import Check, GateCall, GateDecision, LayerResult, PartDecision
 from harness_tui.core.values import Action, Rule, Scope
-from harness_tui.permissions.approvals import Approvals
+from harness_tui.permissions.approvals import Approval, Approvals
 from harness_tui.permissions.layers import Subject, covers, holds_back_commands, layer_result, strictest
 from harness_tui.permissions.matching import PATH_PERMISSIONS, Matcher
 from harness_tui.permissions.modes import mode_result, rule_text
 from harness_tui.permissions.offers import ONCE_ONLY, offers_for
 from harness_tui.permissions.protected import protected_name
-from harness_tui.permissions.script import read_script
 
 NO_RULE = "no rule"
 
@@ -70,6 +70,7 @@ class Gate:
                 return GateDecision("ask", (), reason="a foreign tool that does not say what it does")
             return GateDecision("allow", (), reason="nothing to decide")
         layers = _ByPermission((*self._layers, RuleLayer("agent", call.agent_rules)))
+        approved = _Approved(self.approvals, call)
         scopes: list[Scope] = []
         parts: list[PartDecision] = []
         asked: list[Subject] = []
@@ -77,7 +78,7 @@ class Gate:
         for subject in subjects:
             try:
                 by_rules = self._by_rules(call, subject, layers.of(subject.check.permission))
-                part, scope = self._with_approvals(call, subject, by_rules)
+                part, scope = self._with_approvals(call, subject, by_rules, approved)
             except Exception as error:  # noqa: BLE001 - one check that fails must not hide the deny of another
                 part, scope = _undecided(subject.check), None
                 failure = f"the rules could not be applied to {subject.check.value!r}: {error}"
@@ -106,6 +107,9 @@ class Gate:
             if check.permission != "bash":
                 subjects.append(Subject(check))
                 continue
+            # What reads shell texts is imported with the first of them.
+            from harness_tui.permissions.script import read_script
+
             script = read_script(check.value, check.folder or self.cwd.as_posix(), self.matcher)
             subjects += [Subject(command.check, command, held_back) for command in script.commands]
             subjects += [Subject(path, implied=path.permission == "read") for path in script.paths]
@@ -115,7 +119,10 @@ class Gate:
         for check in [*found]:
             if check.permission not in ("read", "edit") or not check.value.startswith("/"):
                 continue
-            path = self.matcher.path_value(check.value)
+            try:
+                path = self.matcher.path_value(check.value)
+            except ValueError:
+                continue  # its own decision says so; it must not hide that of another
             if path.relative is None and ("external_directory", path.absolute) not in known:
                 subjects.append(Subject(Check("external_directory", path.absolute, check.display)))
         return subjects
@@ -144,7 +151,7 @@ class Gate:
         return check.permission in PATH_PERMISSIONS and self.matcher.path_value(check.value).relative is not None
 
     def _with_approvals(
-        self, call: GateCall, subject: Subject, part: PartDecision
+        self, call: GateCall, subject: Subject, part: PartDecision, approved: _Approved
     ) -> tuple[PartDecision, Scope | None]:
         """Turn an ask into an allow where a person typed it, approved it before, or a trusted file grants it."""
         if part.decision != "ask":
@@ -153,11 +160,7 @@ class Gate:
             return _allowed(part, "typed by a person", "person", "person"), None
         if part.check.permission in ONCE_ONLY:
             return part, None
-        approval = self.approvals.find(
-            session=call.session,
-            fingerprint=call.fingerprint,
-            fits=lambda rule: covers(rule, subject, self.matcher),
-        )
+        approval = approved.find(subject, self.matcher)
         if approval is not None:
             return _allowed(part, rule_text(approval.rule), "approval", approval.source), approval.scope
         for rule in call.grants:
@@ -178,6 +181,40 @@ class Gate:
             if name is not None:
                 return f"{name} is a protected name"
         return None
+
+
+class _Approved:
+    """The approvals that count for one call, read at the first part that asks."""
+
+    def __init__(self, approvals: Approvals, call: GateCall) -> None:
+        self._approvals = approvals
+        self._call = call
+        self._read = False
+        self._exact: dict[str, Approval] = {}
+        self._others: dict[str, list[Approval]] = {}
+
+    def find(self, subject: Subject, matcher: Matcher) -> Approval | None:
+        """Return an approval that covers ``subject``: one of exactly this command, else the newest that fits."""
+        if not self._read:
+            self._take()
+        if subject.command is not None:
+            for text in subject.command.texts():
+                exact = self._exact.get(text)
+                if exact is not None and covers(exact.rule, subject, matcher):
+                    return exact
+        others = self._others.get(subject.check.permission, ())
+        return next((approval for approval in others if covers(approval.rule, subject, matcher)), None)
+
+    def _take(self) -> None:
+        self._read = True
+        for approval in self._approvals.list(session=self._call.session):
+            rule = approval.rule
+            if approval.fingerprint != self._call.fingerprint:
+                continue
+            if rule.permission == "bash" and is_literal(rule.pattern):
+                self._exact.setdefault(unescaped(rule.pattern), approval)
+            else:
+                self._others.setdefault(rule.permission, []).append(approval)
 
 
 class _ByPermission:

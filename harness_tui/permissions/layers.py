@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from harness_tui.config.settings import RuleLayer
 from harness_tui.core.seams import Check, LayerResult
 from harness_tui.core.values import Action, Rule
-from harness_tui.permissions.command import Command
 from harness_tui.permissions.matching import Matcher
 from harness_tui.permissions.modes import rule_text
 from harness_tui.permissions.protected import names_protected
+
+if TYPE_CHECKING:
+    from harness_tui.permissions.command import Command
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 """Which of two actions holds back more."""

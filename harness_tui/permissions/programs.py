@@ -28,9 +28,11 @@ DANGEROUS_VARIABLE: Final = re.compile(
     r"|PYTEST_.*|COVERAGE_.*|UV_.*|PIP_.*|PIPX_.*|VIRTUAL_ENV|CONDA_.*|POETRY_.*|RUFF_.*|MYPY.*|TOX_.*|GEM_.*|BUNDLE_.*"
     r"|.*_PROXY|.*_proxy|CURL_.*|WGETRC|DOCKER_.*|KUBE.*|AWS_.*|GOOGLE_.*|AZURE_.*|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO.*"
     r"|TERMCAP|HOSTALIASES|RES_OPTIONS|LOCALDOMAIN|MALLOC_.*|GLIBC_.*|OPENSSL_.*|SSL_.*|TAR_OPTIONS|GREP_OPTIONS|XARGS_.*"
-    r"|RIPGREP_CONFIG_PATH|FZF_.*|INPUTRC|IFS|OPTIND|HISTFILE|HARNESS_.*|HELP_COMMAND|MAN.*|FPATH|ZDOTDIR|FCEDIT|EXINIT"
+    r"|RIPGREP_CONFIG_PATH|FZF_.*|INPUTRC|IFS|TEXTDOMAIN.*|TIMEFORMAT|EXECIGNORE|TMOUT|HARNESS_.*|HELP_COMMAND|MAN.*|FPATH|ZDOTDIR|FCEDIT|EXINIT"
+    # What is given to these is computed by the shell, and to compute can run commands.
+    r"|S?RANDOM|SECONDS|OPT[A-Z]+|LINENO|HIST.*|EPOCH.*|GROUPS|DIRSTACK|FUNC.*|E?UID|PPID|PIPESTATUS|COMP.*|COPROC|_"
 )
-"""Variables that decide which program runs, what it loads, or where it writes."""
+"""Variables that decide which program runs, what it loads, or where it writes, or whose value is computed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,8 @@ def read_script(text: str, folder: str, matcher: Matcher) -> Script:
     except RecursionError:
         reason = f"the command is not understood: more than {LEVELS} levels"
         return Script((unread_command(text, reason),))
+    except Exception as error:  # noqa: BLE001 - a fault of ours, or a parser that is missing, must not hide a deny
+        return Script((unread_command(text, f"the command could not be read: {error}"),))
 
 
 def check_text(text: str) -> None:

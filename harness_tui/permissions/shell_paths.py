@@ -17,7 +17,8 @@ from harness_tui.permissions.protected import protected_spans
 from harness_tui.permissions.shell_values import UnreadError, Word
 
 LOOKS: Final = 1_500
-"""So many paths are looked at for one shell text; one that names more is asked about."""
+FILES: Final = 500
+"""So many paths are looked at, and so many files decided on, for one shell text; one that names more is asked."""
 
 _SINKS: Final = frozenset("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full".split())  # noqa: SIM905
 _DESCRIPTOR: Final = re.compile(r"/dev/fd/[0-9]+")
@@ -116,6 +117,8 @@ class Paths:
 
     def _note(self, permission: str, value: str, display: str) -> None:
         self.checks.setdefault((permission, value), Check(permission, value, display))
+        if len(self.checks) > FILES:
+            raise UnreadError(f"more than {FILES} files")
 
     def _expanded(self, pattern: str) -> list[str]:
         """Return the names that the shell would put in place of ``pattern``; the pattern itself where none fits."""

@@ -120,6 +120,13 @@ EVIL = [
     "shopt -s expand_aliases",
     "bash a.txt",
     "touch\tPWNED",
+    "RANDOM='a[$(touch PWNED)0]'",
+    "SECONDS='a[$(touch PWNED)0]'",
+    "export OPTIND='a[$(touch PWNED)0]'",
+    "read -r SRANDOM <<<'a[$(touch PWNED)0]'",
+    "for SECONDS in 'a[$(touch PWNED)0]'; do echo; done",
+    "PS4='$(touch PWNED)'; set -x",
+    "unset 'a[$(touch PWNED)0]'",
     "f",
 ]
 REDIRECTIONS = [" >/dev/null", " 2>&1", " <a.txt", " 2>/dev/null", " <<<a", " >&2", " </dev/null", " 2>&-", " 3<a.txt"]

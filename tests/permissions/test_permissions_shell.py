@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 
 import pytest
@@ -15,6 +18,7 @@ from shell_recorders import Ran, Recorders, rule
 from shell_table import ALLOWED, ASKED, EDITS, RULES
 
 from harness_tui.core.seams import Check, GateDecision
+from harness_tui.core.values import Rule
 
 Decide = Callable[..., GateDecision]
 
@@ -293,3 +297,61 @@ def test_what_is_over_a_limit_is_asked_with_the_reason(decide: Decide, text: str
 @pytest.mark.parametrize("text", ["echo;" * 2_000, "echo " + "a" * 65_531, "{ " * 190 + "echo" + "; }" * 190])
 def test_what_is_just_inside_a_limit_is_decided_by_the_rules(decide: Decide, text: str) -> None:
     assert decide("bash", text, ("bash echo * allow",)).action == "allow"
+
+
+# --- faults --------------------------------------------------------------------------------------
+
+
+def test_a_parser_that_is_missing_hides_no_deny(decide: Decide, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(text: str) -> list[int]:
+        raise ImportError("no parser")
+
+    monkeypatch.setattr("harness_tui.permissions.script.command_starts", missing)
+    decision = decide("bash", "echo a", ("bash echo * allow",))
+    assert (decision.action, decision.reason) == ("ask", "the command could not be read: no parser")
+    assert decide("bash", "echo a; rm b", ("bash * allow", "bash rm * deny")).action == "deny"
+
+
+def test_two_readings_that_differ_are_asked(decide: Decide, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness_tui.permissions.script.command_starts", lambda _: [0, 5])
+    decision = decide("bash", "echo a", ("bash echo * allow",))
+    assert decision.reason == "the command is not understood: two ways of reading it differ"
+
+
+def test_a_value_that_is_no_path_hides_no_deny(project, make_call) -> None:
+    gate = project.gate(("mcp srv_x deny",))
+    assert gate.decide(make_call(("read", "/a/../b"), ("mcp", "srv_x"))).action == "deny"
+
+
+def test_a_rule_that_holds_back_sees_redirections_too(decide: Decide) -> None:
+    assert decide("bash", "make > log", ("bash * allow", "edit * allow", "bash * > log deny")).action == "deny"
+
+
+def test_a_folder_behind_a_link_is_meant_both_ways(decide: Decide, project) -> None:
+    (project.root / "deep/x/y").mkdir(parents=True)
+    (project.root / "a").mkdir()
+    (project.root / "a/link").symlink_to(project.root / "deep/x/y")
+    rules = ("bash cd * allow", "bash cat * allow")
+    assert decide("bash", "cd a/link/.. && cat ../../z", rules).action == "ask"
+    assert decide("bash", "cd a/link/.. && cat z", rules).action == "allow"
+
+
+def test_what_reads_shell_texts_is_not_imported_before_the_first_of_them() -> None:
+    code = (
+        "import sys; import harness_tui.permissions.gate; "
+        "print([name for name in sys.modules if 'tree_sitter' in name or 'permissions.sh' in name])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
+def test_many_commands_are_decided_quickly_whatever_was_approved(project, make_call) -> None:
+    approvals = project.approvals()
+    for number in range(50):
+        approvals.add("session", [Rule("bash", f"tool{number} *", "allow")], session="s1", fingerprint=None)
+    gate = project.gate(approvals=approvals)
+    gate.decide(make_call(("bash", "echo")))
+    text = "; ".join(f"other{number} a" for number in range(1_000))
+    before = time.thread_time()
+    assert gate.decide(make_call(("bash", text))).action == "ask"
+    assert time.thread_time() - before < 1.0
