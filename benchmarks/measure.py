@@ -60,7 +60,15 @@ def scratch() -> Iterator[Place]:
         (project / ".git").mkdir()
         yield Place(folder, project, {"HOME": str(folder / "home"), "PATH": os.environ["PATH"]})
     finally:
+        _remove(folder)
+
+
+def _remove(folder: Path, patience: float = 3.0) -> None:
+    """Remove ``folder``; a program that was hung up may still write into it for a moment."""
+    end = time.perf_counter() + patience
+    while folder.exists() and time.perf_counter() < end:
         shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.05)
 
 
 def run(argv: list[str], place: Place) -> None:
