@@ -78,11 +78,13 @@ def literal_text(pattern: str) -> str:
     return "".join(text for text, wild in _pieces(pattern) if not wild)
 
 
+@lru_cache(maxsize=4096)
 def first_wildcard(pattern: str) -> int:
     """Return where the first wildcard of ``pattern`` stands; its length when there is none."""
     return next((match.end() - 1 for match in _WILD.finditer(pattern) if len(match[1]) % 2 == 0), len(pattern))
 
 
+@lru_cache(maxsize=4096)
 def literal_head(pattern: str) -> str:
     """Return what every text that ``pattern`` fits begins with, as far as its first wildcard."""
     return unescaped(pattern[: first_wildcard(pattern)])

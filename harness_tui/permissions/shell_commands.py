@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.permissions.shell_values import Reading, Redirect, Simple, UnreadError, Word
-from harness_tui.permissions.shell_words import META, WordReader
+from harness_tui.permissions.shell_words import META, WordReader, plain_word
 
 _BLANKS: Final = re.compile(r"[ \t]*")
 _EMPTY: Final = re.compile(r"(?:[ \t]*\n)*")
 _REDIRECT: Final = re.compile(r"([0-9]*)(<<<|<<-|<<|<&|<>|<|>>|>&|>\||>|&>>|&>)")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
+_PLAIN_COMMAND: Final = re.compile(
+    r"([A-Za-z0-9_./][A-Za-z0-9_./:,@%+-]*)(?:[ \t]+[A-Za-z0-9_./:,@%+=-]+)*+(?=[ \t]*(?:[;\n|)]|&(?!>)|\Z))"
+)
 _ELEMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[")
 _DESCRIPTOR_VARIABLE: Final = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\}[<>]")
 
@@ -74,6 +77,18 @@ class CommandReader(WordReader):
             self._body(here)
 
     # --- simple commands -------------------------------------------------------------------------
+
+    def plain_command(self, reserved: frozenset[str]) -> bool:
+        """Read the command that begins here if it is nothing but plain words, which most are."""
+        found = _PLAIN_COMMAND.match(self.text, self.pos)
+        if found is None or found[1] in reserved:
+            return False
+        words = tuple(map(plain_word, found[0].split()))
+        self.reading.count_word(len(words))
+        self.reading.starts.add(self.base + self.pos)
+        self.pos = found.end()
+        self.reading.add(Simple(words, (), (), found[0], self._moving > 0))
+        return True
 
     def _simple(self) -> None:
         start = self.pos

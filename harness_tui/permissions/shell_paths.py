@@ -16,7 +16,7 @@ from harness_tui.permissions.matching import Matcher, PathValue
 from harness_tui.permissions.protected import protected_spans
 from harness_tui.permissions.shell_values import UnreadError, Word
 
-LOOKS: Final = 1_500
+LOOKS: Final = 1_000
 FILES: Final = 500
 """So many paths are looked at, and so many files decided on, for one shell text; one that names more is asked."""
 
@@ -39,16 +39,19 @@ class Paths:
     matcher: Matcher
     folders: tuple[str, ...]
     checks: dict[tuple[str, str], Check] = field(default_factory=dict[tuple[str, str], Check])
+    seen: set[tuple[str, Access, tuple[str, ...]]] = field(default_factory=set[tuple[str, Access, tuple[str, ...]]])
     looks: int = 0
 
     def take(self, word: Word, access: Access, display: str) -> None:
         """Note the file that ``word`` names. Raises ``UnreadError`` when nobody knows which that is."""
-        if word.stream:
+        known = (word.raw, access, self.folders)
+        if word.stream or known in self.seen:
             return
         if word.text is None:
             raise UnreadError(f"which file {word.raw} is, is not known before it runs")
         if not word.glob:
             self.take_text(word.text, access, display)
+            self.seen.add(known)
             return
         if access == "edit" or word.quoted or "\\" in word.raw:
             raise UnreadError(f"which files {word.raw} is, is not known before it runs")
@@ -56,6 +59,7 @@ class Paths:
             if name.startswith("-") and not word.text.startswith("-"):
                 raise UnreadError(f"{word.raw} names a file that looks like an option")
             self.take_text(name, access, display)
+        self.seen.add(known)
 
     def take_text(self, text: str, access: Access, display: str) -> None:
         """Note the file that ``text`` names. Raises ``UnreadError`` when the working folder is not known."""
@@ -103,9 +107,7 @@ class Paths:
             yield self._value(f"{folder}/{text}")
 
     def _value(self, whole: str) -> PathValue:
-        self.looks += 1
-        if self.looks > LOOKS:
-            raise UnreadError(f"more than {LOOKS:,} paths")
+        self._look(1)
         normal = os.path.normpath(whole)
         if normal.startswith(("/proc/", "/dev/")):
             # What is behind it depends on the process that looks.
@@ -114,6 +116,11 @@ class Paths:
             return self.matcher.path_value(os.path.realpath(whole))
         except (OSError, ValueError) as error:
             raise UnreadError(f"{whole} cannot be resolved: {error}") from error
+
+    def _look(self, count: int) -> None:
+        self.looks += count
+        if self.looks > LOOKS:
+            raise UnreadError(f"more than {LOOKS:,} paths")
 
     def _note(self, permission: str, value: str, display: str) -> None:
         self.checks.setdefault((permission, value), Check(permission, value, display))
@@ -138,6 +145,7 @@ class Paths:
             if not set(part) & set("*?["):
                 yield os.path.join(name, part)
                 continue
+            self._look(10)
             try:
                 with os.scandir(os.path.join(folder, name)) as found:
                     entries = [entry.name for entry in islice(found, _ENTRIES + 1)]

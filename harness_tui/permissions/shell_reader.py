@@ -24,6 +24,8 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[ \t\n;]|\Z)")
 _TEST_OPERATOR: Final = re.compile(r"&&|\|\||[()]|[<>](?!\()")
 _CASE_ENDS: Final = frozenset({";;", ";&", ";;&", "esac"})
 _ARITHMETIC_TESTS: Final = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "-o", "-a"})
+_NEVER_EMPTY: Final = frozenset({"then", "do", "done", "fi", "}"})
+"""Words that end a list of at least one command."""
 _END: Final = frozenset({""})
 
 
@@ -58,7 +60,7 @@ class ShellReader(CommandReader):
     def _block(self, stops: frozenset[str]) -> str:
         """Read commands up to one of ``stops``, and return it; ``""`` is the end of the text."""
         self.deeper()
-        ended, missing, piped = False, False, 0
+        ended, missing, piped, empty = False, False, 0, bool(stops & _NEVER_EMPTY)
         while True:
             self._blanks()
             char = self.text[self.pos : self.pos + 1]
@@ -80,11 +82,14 @@ class ShellReader(CommandReader):
                 continue
             stop = self._stop(separator[0] if separator is not None else char, stops, ended)
             if stop is not None:
-                if missing and not ended:
+                if empty or (missing and not ended):
                     raise UnreadError("a command is missing")
                 self.reading.level -= 1
                 return stop
-            missing = False
+            missing = empty = False
+            if self.plain_command(_RESERVED):
+                ended = True
+                continue
             keyword = _KEYWORD.match(self.text, self.pos)
             if keyword is not None and keyword[0] in ("!", "time"):
                 self._prefix(keyword[0])

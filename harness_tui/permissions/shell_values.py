@@ -82,9 +82,9 @@ class Reading:
     level: int = 0
     here: bool = False
 
-    def count_word(self) -> None:
-        """Count one more word. Raises ``UnreadError`` over the limit."""
-        self.words += 1
+    def count_word(self, count: int = 1) -> None:
+        """Count ``count`` more words. Raises ``UnreadError`` over the limit."""
+        self.words += count
         if self.words > WORDS:
             raise UnreadError(f"more than {WORDS:,} words")
 

@@ -7,6 +7,7 @@ Nothing is guessed: arithmetic with names, indirect and computed expansions can 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from harness_tui.permissions.shell_values import LEVELS, Reading, UnreadError, Word
@@ -25,6 +26,12 @@ _BRACED: Final = re.compile(
     rf"(?:(?P<plain>)|:?[-+?]{_SAFE}|%%?{_SAFE}|##?{_SAFE}|:[0-9]+(?::[0-9]+)?|\^\^?|,,?"
     rf"|//?[A-Za-z0-9_. -]+(?:/{_SAFE})?)\}}"
 )
+
+
+@lru_cache(maxsize=1024)
+def plain_word(text: str) -> Word:
+    """Return the word ``text``, in which every character stands for itself."""
+    return Word(text, text)
 
 
 class Pieces:
@@ -85,7 +92,7 @@ class WordReader:
             if end == len(text) or text[end] in META:
                 self.pos = end
                 if end == len(text) or text[end] not in "<>" or text[end + 1 : end + 2] != "(":
-                    return Word(plain[0], plain[0])
+                    return plain_word(plain[0])
                 self.pos = start
         pieces = Pieces()
         while self.pos < len(text):
@@ -104,6 +111,7 @@ class WordReader:
         if char not in "<>" or self.text[self.pos + 1 : self.pos + 2] != "(":
             return False
         self.only_bash("a process substitution")
+        self.reading.count_word()
         self.pos += 2
         self.inner_block()
         pieces.known = False
@@ -112,7 +120,7 @@ class WordReader:
 
     def _piece(self, char: str, pieces: Pieces, start: int) -> None:
         text = self.text
-        if char in "'\"$`":
+        if char in "'\"$`{}":
             self.reading.count_word()
         match char:
             case "'":
