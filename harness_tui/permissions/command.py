@@ -42,7 +42,7 @@ class Command:
 
     ``words`` are what it is made of, ``around`` the texts of wrappers around it: a rule that asks or denies is tried on
     all of them. ``unread``: it is no simple command but a text that is not understood. ``offer`` is the pattern of a
-    wider approval; without ``lasting`` none is kept.
+    wider approval; without ``lasting`` none is kept. ``plain``: no word is quoted.
     """
 
     check: Check
@@ -54,6 +54,7 @@ class Command:
     unread: str | None = None
     lasting: bool = False
     offer: str | None = None
+    plain: bool = False
 
     def allowed_by(self, pattern: str, *, held_back: bool) -> bool:
         """Tell whether an allow rule covers it. ``held_back``: there are rules on particular commands."""
@@ -75,9 +76,11 @@ class Command:
 
     def _fits(self, pattern: str) -> bool:
         if matches(pattern, self.check.value):
+            if self.plain:
+                return True
             # What follows a wildcard must not be the end of a quoted word.
             ends = first_wildcard(pattern) == len(pattern) - 1
-            return ends or all(not word.quoted for word in self.words) or self._fits_guarded(pattern)
+            return ends or self._fits_guarded(pattern)
         head = len(literal_head(pattern))
         around = [outer for outer in self.outers if head >= outer.head] if pattern.endswith(" *") else []
         return any(matches(pattern, outer.text) for outer in around)

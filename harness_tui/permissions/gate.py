@@ -100,7 +100,6 @@ class Gate:
 
     def _subjects(self, call: GateCall) -> list[Subject]:
         """Take shell texts apart, and add the outside folder that a path outside the root needs too."""
-        found: dict[Check, Subject] = {}
         held_back = holds_back_commands((*self._layers, RuleLayer("agent", call.agent_rules)))
         subjects: list[Subject] = []
         for check in call.checks:
@@ -113,10 +112,9 @@ class Gate:
             script = read_script(check.value, check.folder or self.cwd.as_posix(), self.matcher)
             subjects += [Subject(command.check, command, held_back) for command in script.commands]
             subjects += [Subject(path, implied=path.permission == "read") for path in script.paths]
-        for subject in subjects:
-            found.setdefault(subject.check, subject)
-        known = {(check.permission, check.value) for check in found}
-        for check in [*found]:
+        checks = [subject.check for subject in subjects if subject.command is None]
+        known = {(check.permission, check.value) for check in checks}
+        for check in checks:
             if check.permission not in ("read", "edit") or not check.value.startswith("/"):
                 continue
             try:

@@ -204,6 +204,7 @@ class _Builder:
                 doubts=tuple(doubts),
                 lasting=lasting,
                 offer=offered_pattern(words) if lasting and not doubts else None,
+                plain=not any(word.quoted for word in words),
             )
         )
 

@@ -14,7 +14,8 @@ _EMPTY: Final = re.compile(r"(?:[ \t]*\n)*")
 _REDIRECT: Final = re.compile(r"([0-9]*)(<<<|<<-|<<|<&|<>|<|>>|>&|>\||>|&>>|&>)")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
 _PLAIN_COMMAND: Final = re.compile(
-    r"([A-Za-z0-9_./][A-Za-z0-9_./:,@%+-]*)(?:[ \t]+[A-Za-z0-9_./:,@%+=-]+)*+(?=[ \t]*(?:[;\n|)]|&(?!>)|\Z))"
+    r"(?P<words>([A-Za-z0-9_./][A-Za-z0-9_./:,@%+-]*)(?:[ \t]+[A-Za-z0-9_./:,@%+=-]+)*+)"
+    r"[ \t]*(?:(?P<separator>;(?![;&])|&&|\|\||\|(?!&))[ \t]*|(?=[;\n|)]|&(?!>)|\Z))"
 )
 _ELEMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[")
 _DESCRIPTOR_VARIABLE: Final = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\}[<>]")
@@ -78,17 +79,23 @@ class CommandReader(WordReader):
 
     # --- simple commands -------------------------------------------------------------------------
 
-    def plain_command(self, reserved: frozenset[str]) -> bool:
-        """Read the command that begins here if it is nothing but plain words, which most are."""
-        found = _PLAIN_COMMAND.match(self.text, self.pos)
-        if found is None or found[1] in reserved:
-            return False
-        words = tuple(map(plain_word, found[0].split()))
-        self.reading.count_word(len(words))
-        self.reading.starts.add(self.base + self.pos)
-        self.pos = found.end()
-        self.reading.add(Simple(words, (), (), found[0], self._moving > 0))
-        return True
+    def plain_commands(self, reserved: frozenset[str]) -> str | None:
+        """Read the commands from here that are nothing but plain words, which most are, up to the first ``|``.
+
+        Return the separator after the last of them, ``""`` if it was not read; ``None`` if there is no such command.
+        """
+        separator: str | None = None
+        reading, moving = self.reading, self._moving > 0
+        while separator in (None, ";", "&&"):
+            found = _PLAIN_COMMAND.match(self.text, self.pos)
+            if found is None or found[2] in reserved:
+                break
+            words = tuple(map(plain_word, found["words"].split()))
+            reading.count_word(len(words))
+            reading.starts.add(self.base + self.pos)
+            reading.add(Simple(words, (), (), found["words"], moving))
+            self.pos, separator = found.end(), found["separator"] or ""
+        return separator
 
     def _simple(self) -> None:
         start = self.pos

@@ -73,11 +73,7 @@ class ShellReader(CommandReader):
                 if not ended:
                     raise UnreadError(f"no command before {separator[0]}")
                 missing = separator[0] not in ";&"
-                piped = piped + 1 if separator[0] in ("|", "|&") else 0
-                if piped > PIPED:
-                    raise UnreadError(f"more than {PIPED} programs in one pipe")
-                if separator[0] == "|&":
-                    self.only_bash("|&")
+                piped = self._piped(piped, separator[0])
                 self.pos, ended = separator.end(), False
                 continue
             stop = self._stop(separator[0] if separator is not None else char, stops, ended)
@@ -87,8 +83,9 @@ class ShellReader(CommandReader):
                 self.reading.level -= 1
                 return stop
             missing = empty = False
-            if self.plain_command(_RESERVED):
-                ended = True
+            separated = self.plain_commands(_RESERVED)
+            if separated is not None:
+                ended, missing, piped = separated == "", separated not in ("", ";"), self._piped(piped, separated)
                 continue
             keyword = _KEYWORD.match(self.text, self.pos)
             if keyword is not None and keyword[0] in ("!", "time"):
@@ -97,6 +94,16 @@ class ShellReader(CommandReader):
             if not self._compound(keyword[0] if keyword is not None else ""):
                 self._simple()
             ended = True
+
+    def _piped(self, count: int, separator: str) -> int:
+        """Return how many programs are in the pipe after ``separator``. Raises ``UnreadError`` over the limit."""
+        if separator == "|&":
+            self.only_bash("|&")
+        if separator not in ("|", "|&"):
+            return count if separator == "" else 0
+        if count >= PIPED:
+            raise UnreadError(f"more than {PIPED} programs in one pipe")
+        return count + 1
 
     def _stop(self, found: str, stops: frozenset[str], ended: bool) -> str | None:
         if found in ("", ")") or found in _CASE_ENDS:

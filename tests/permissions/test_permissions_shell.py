@@ -281,6 +281,8 @@ def test_grants_of_a_trusted_file_cover_simple_commands(decide: Decide, make_rul
         ("{ " * 201 + "echo" + "; }" * 201, "more than 200 levels"),
         ("echo " + "$(echo " * 201 + ")" * 201, "more than 200 levels"),
         ("echo|" * 501 + "echo", "more than 500 programs in one pipe"),
+        ("echo |& " * 501 + "echo", "more than 500 programs in one pipe"),
+        ("echo 'a'|" * 501 + "echo", "more than 500 programs in one pipe"),
         ("echo a\x00", "control characters"),
         ("echo \x1b[2J", "control characters"),
         ("echo \ud800", "no Unicode text"),
