@@ -13,8 +13,14 @@ _BLANKS: Final = re.compile(r"[ \t]*")
 _EMPTY: Final = re.compile(r"(?:[ \t]*\n)*")
 _REDIRECT: Final = re.compile(r"([0-9]*)(<<<|<<-|<<|<&|<>|<|>>|>&|>\||>|&>>|&>)")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
+RESERVED: Final = frozenset(
+    "if then elif else fi while until for select do done case esac function time coproc [[ { } !".split()  # noqa: SIM905
+)
+"""Words that are no programs where a command begins."""
+
 _PLAIN_COMMAND: Final = re.compile(
-    r"(?P<words>([A-Za-z0-9_./][A-Za-z0-9_./:,@%+-]*)(?:[ \t]+[A-Za-z0-9_./:,@%+=-]+)*+)"
+    rf"(?!(?:{'|'.join(word for word in RESERVED if word.isalpha())})(?:[ \t\n;&|<>()]|\Z))"
+    r"(?P<words>[A-Za-z0-9_./][A-Za-z0-9_./:,@%+-]*+(?:[ \t]+[A-Za-z0-9_./:,@%+=-]+)*+)"
     r"[ \t]*(?:(?P<separator>;(?![;&])|&&|\|\||\|(?!&))[ \t]*|(?=[;\n|)]|&(?!>)|\Z))"
 )
 _ELEMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[")
@@ -79,7 +85,7 @@ class CommandReader(WordReader):
 
     # --- simple commands -------------------------------------------------------------------------
 
-    def plain_commands(self, reserved: frozenset[str]) -> str | None:
+    def plain_commands(self) -> str | None:
         """Read the commands from here that are nothing but plain words, which most are, up to the first ``|``.
 
         Return the separator after the last of them, ``""`` if it was not read; ``None`` if there is no such command.
@@ -88,7 +94,7 @@ class CommandReader(WordReader):
         reading, moving = self.reading, self._moving > 0
         while separator in (None, ";", "&&"):
             found = _PLAIN_COMMAND.match(self.text, self.pos)
-            if found is None or found[2] in reserved:
+            if found is None:
                 break
             words = tuple(map(plain_word, found["words"].split()))
             reading.count_word(len(words))

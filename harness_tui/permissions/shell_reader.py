@@ -11,14 +11,11 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from harness_tui.permissions.shell_commands import CommandReader
+from harness_tui.permissions.shell_commands import RESERVED, CommandReader
 from harness_tui.permissions.shell_values import PIPED, UnreadError
 from harness_tui.permissions.shell_words import META
 
 _KEYWORD: Final = re.compile(r"(?:[a-z]+|\[\[|[{}!])(?=[ \t\n;&|<>()]|\Z)")
-_RESERVED: Final = frozenset(
-    "if then elif else fi while until for select do done case esac function time coproc [[ { } !".split()  # noqa: SIM905
-)
 _SEPARATOR: Final = re.compile(r";;&|;;|;&|&&|\|\||\|&|[;&|]")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=[ \t\n;]|\Z)")
 _TEST_OPERATOR: Final = re.compile(r"&&|\|\||[()]|[<>](?!\()")
@@ -83,7 +80,7 @@ class ShellReader(CommandReader):
                 self.reading.level -= 1
                 return stop
             missing = empty = False
-            separated = self.plain_commands(_RESERVED)
+            separated = self.plain_commands()
             if separated is not None:
                 ended, missing, piped = separated == "", separated not in ("", ";"), self._piped(piped, separated)
                 continue
@@ -144,7 +141,7 @@ class ShellReader(CommandReader):
             self._block(frozenset({")"}))
             self._redirects()
             return True
-        if keyword not in _RESERVED:
+        if keyword not in RESERVED:
             return False
         self.reading.starts.add(self.base + self.pos)
         self.pos += len(keyword)

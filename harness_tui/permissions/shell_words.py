@@ -120,7 +120,7 @@ class WordReader:
 
     def _piece(self, char: str, pieces: Pieces, start: int) -> None:
         text = self.text
-        if char in "'\"$`{}":
+        if char in "'\"$`{}~":
             self.reading.count_word()
         match char:
             case "'":

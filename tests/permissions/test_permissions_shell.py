@@ -301,6 +301,52 @@ def test_what_is_just_inside_a_limit_is_decided_by_the_rules(decide: Decide, tex
     assert decide("bash", text, ("bash echo * allow",)).action == "allow"
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            "(",
+            "$(",
+            "{ ",
+            "<(",
+            "`",
+            "'",
+            '"',
+            "\\",
+            "\n",
+            "[",
+            "~",
+            "}#",
+            "$a",
+            "${",
+            "a=(",
+            "<",
+            "> ",
+            "<<E ",
+            "cat <<E\n",
+        ),
+        *(
+            "! ",
+            "time ",
+            "if ",
+            "for a in b;do ",
+            "for a in b;do done;",
+            "case a in a) ",
+            "case a in a) b;; esac;",
+            "f(){ ",
+        ),
+        *("a|", "a |& ", "a&&", "a;", "a ", "é;", "'a' ", "*/", "../", "a=b ", "((", "[[ ", "&> ", " \\\n"),
+    ],
+)
+def test_no_text_of_64_kib_takes_long_to_decide(decide: Decide, piece: str) -> None:
+    decide("bash", "echo")
+    rules = ("bash * allow", "bash rm * deny", "bash *a*b*c*d*e* deny")
+    for text in (piece * (65_536 // len(piece.encode())), "echo " + piece * (10_000 // len(piece))):
+        before = time.thread_time()
+        assert decide("bash", text, rules).action in ("allow", "ask", "deny")
+        assert time.thread_time() - before < 1.5
+
+
 # --- faults --------------------------------------------------------------------------------------
 
 
