@@ -29,6 +29,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
 _UNARY: Final = frozenset("-a -b -c -d -e -f -g -h -k -n -p -r -s -t -u -w -x -z -G -L -N -O -S".split())  # noqa: SIM905
 _BINARY: Final = frozenset("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef".split())  # noqa: SIM905
+_URL: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://")
 _SET: Final = re.compile(r"[-+][euxo]+|pipefail|errexit|nounset|xtrace")
 _DECLARED: Final = re.compile(r"-[xrg]")
 _READ: Final = re.compile(r"-[rs]+")
@@ -246,15 +247,17 @@ class Arguments:
 def _parts_of(text: str) -> list[str]:
     """Return the parts of an argument that may name a file although the whole does not."""
     found: list[str] = []
+    if _URL.match(text):
+        return []
     if "=" in text:
         found += [text.partition("=")[2], text.partition("=")[2].lstrip("@<")]
     if text.startswith("-") and not text.startswith("--") and len(text) > 2:
         found.append(text[2:])
     if text.startswith("@"):
         found.append(text[1:])
-    if ":" in text and not text.startswith("file:"):
+    if ":" in text and not any(map(_URL.match, (text, *found))):
         found += text.split(":")
-    return [part for part in found if part]
+    return [part for part in found if part and not _URL.match(part)]
 
 
 def _risky(text: str, options: frozenset[str], name: str) -> str | None:

@@ -72,9 +72,17 @@ def _narrow(subject: Subject, matcher: Matcher) -> str | None:
         # A pattern without a slash would fit a file of that name anywhere.
         return escape(path.relative if path.relative and "/" in path.relative else path.absolute)
     if check.permission == "bash":
-        lasting = subject.command is not None and subject.command.lasting and len(value) <= _COMMAND_CHARS
-        return escape(value) if lasting else None
+        return _command_pattern(subject, matcher)
     return escape(value)
+
+
+def _command_pattern(subject: Subject, matcher: Matcher) -> str | None:
+    """Return the command as a pattern; the whole text where only that says all it does."""
+    command = subject.command
+    if command is None or not command.lasting:
+        return None
+    patterns = [escape(text) for text in dict.fromkeys(command.texts()) if len(text) <= _COMMAND_CHARS]
+    return next((pattern for pattern in patterns if covers(Rule("bash", pattern, "allow"), subject, matcher)), None)
 
 
 def _wide(subject: Subject, matcher: Matcher) -> str | None:

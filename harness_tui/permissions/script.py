@@ -115,7 +115,10 @@ class _Builder:
         for redirect in simple.redirects:
             doubts += self._redirect(redirect.operator, redirect.target, shown)
         if simple.words:
-            self._command(simple.words, shown, doubts, (), forms)
+            set_before = " ".join(simple.source[: simple.lead].split())
+            head = len(set_before) + 1 + len(simple.words[0].raw)
+            around = (Outer(f"{set_before} {simple.value}", head),) if set_before else ()
+            self._command(simple.words, shown, doubts, around, forms)
         elif doubts:
             check = Check("bash", simple.source, shown)
             self._add(Command(check, self._whole, around=forms, doubts=tuple(doubts)))

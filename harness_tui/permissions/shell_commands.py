@@ -108,7 +108,7 @@ class CommandReader(WordReader):
         words: list[Word] = []
         assigned: list[str] = []
         redirects: list[Redirect] = []
-        end = start
+        end, lead = start, 0
         while True:
             self._blanks()
             text, at = self.text, self.pos
@@ -127,12 +127,13 @@ class CommandReader(WordReader):
             elif not words and _ELEMENT.match(text, at):
                 raise UnreadError("an element of an array is set")
             else:
+                lead = at - start if not words and not redirects else lead
                 words.append(self._word())
             end = self.pos
         if end == start:
             raise UnreadError(f"{self.text[start : start + 1]} where a command is expected")
         source = self.text[start:end]
-        self.reading.add(Simple(tuple(words), tuple(assigned), tuple(redirects), source, self._moving > 0))
+        self.reading.add(Simple(tuple(words), tuple(assigned), tuple(redirects), source, self._moving > 0, lead))
 
     def _word(self) -> Word:
         start = self.pos

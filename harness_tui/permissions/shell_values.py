@@ -52,7 +52,7 @@ class Simple:
     """One simple command. ``source`` is the whole of it as written.
 
     ``assigned`` are the variables set in front of it. ``moving``: it stands in a loop or function, so that what it does
-    to the working folder reaches commands before it.
+    to the working folder reaches commands before it. ``lead`` is where its words begin after nothing but assignments.
     """
 
     words: tuple[Word, ...]
@@ -60,6 +60,7 @@ class Simple:
     redirects: tuple[Redirect, ...]
     source: str
     moving: bool = False
+    lead: int = 0
 
     @property
     def value(self) -> str:

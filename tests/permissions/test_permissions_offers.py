@@ -44,6 +44,8 @@ def shown(decision: GateDecision, scope: str) -> list[list[str]]:
         ("bash", "pytest -q", [["bash pytest -q allow"], ["bash pytest * allow"]]),
         ("bash", "python -m pytest", [["bash python -m pytest allow"]]),
         ("bash", "rg a", [["bash rg a allow"]]),
+        ("bash", "PATH=x make a", [["bash PATH=x make a allow"]]),
+        ("bash", "A=1 make", [["bash make allow"]]),
         ("bash", "find . -name a", [["bash find . -name a allow"]]),
         ("bash", "cat <<END\nx\nEND", []),
         ("bash", "ls\nls", []),
