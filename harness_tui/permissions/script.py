@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import unicodedata
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from harness_tui.core.seams import Check
@@ -44,7 +46,7 @@ def read_script(text: str, folder: str, matcher: Matcher) -> Script:
     """Take ``text`` apart, which runs in ``folder``. Never raises: what is not understood is one unread command."""
     try:
         builder = _Builder(text, Paths(matcher, (folder,)))
-        builder.script(text, posix=False)
+        builder.script(text, posix=not _has_bash())
         return builder.result()
     except UnreadError as error:
         return Script((unread_command(text, f"the command is not understood: {error}"),))
@@ -53,6 +55,12 @@ def read_script(text: str, folder: str, matcher: Matcher) -> Script:
         return Script((unread_command(text, reason),))
     except Exception as error:  # noqa: BLE001 - a fault of ours, or a parser that is missing, must not hide a deny
         return Script((unread_command(text, f"the command could not be read: {error}"),))
+
+
+@lru_cache(maxsize=1)
+def _has_bash() -> bool:
+    """Tell whether there is a bash; without one texts are run by ``sh``, which reads some differently."""
+    return shutil.which("bash") is not None
 
 
 def check_text(text: str) -> None:

@@ -376,6 +376,17 @@ def test_two_readings_that_differ_are_asked(decide: Decide, monkeypatch: pytest.
     assert decision.reason == "the command is not understood: two ways of reading it differ"
 
 
+@pytest.mark.parametrize("command", ["[[ a > PWNED ]]", "echo $'a'", "echo a &> out", "cat <(echo a)", "time echo a"])
+def test_what_only_bash_knows_is_asked_where_there_is_no_bash(
+    decide: Decide, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    rules = ("bash * allow", "edit * allow")
+    assert decide("bash", command, rules).action == "allow"
+    monkeypatch.setattr("harness_tui.permissions.script._has_bash", lambda: False)
+    assert decide("bash", command, rules).action == "ask"
+    assert decide("bash", "echo a | cat > out; if true; then echo b; fi", rules).action == "allow"
+
+
 def test_a_value_that_is_no_path_hides_no_deny(project, make_call) -> None:
     gate = project.gate(("mcp srv_x deny",))
     assert gate.decide(make_call(("read", "/a/../b"), ("mcp", "srv_x"))).action == "deny"
