@@ -10,6 +10,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from harness_tui.config.bundled_rules import BUNDLED_RULES
 from harness_tui.config.places import Places
 from harness_tui.config.settings import RuleLayer
@@ -96,9 +98,7 @@ class Recorders:
     @staticmethod
     def _wait_for_group(group: int, deadline: float) -> bool:
         while time.monotonic() < deadline:
-            try:
-                os.killpg(group, 0)
-            except (ProcessLookupError, PermissionError):
+            if not _group_lives(group):
                 return True
             time.sleep(0.002)
         return False
@@ -114,6 +114,27 @@ class Recorders:
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
         for name in ("a.txt", "b.txt", "src/a.txt"):
             (self.root / name).write_text("touch PWNED\n")
+
+
+def _group_lives(group: int) -> bool:
+    """Tell whether a process of ``group`` still runs; one that has ended and that nobody waits for does not count."""
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    try:
+        # A test process can be the reaper of its orphans.
+        os.waitpid(-group, os.WNOHANG)
+    except ChildProcessError:
+        pass  # not ours: its own parent, or init, waits for it
+    return any(_is_in(process, group) for process in psutil.process_iter())
+
+
+def _is_in(process: psutil.Process, group: int) -> bool:
+    try:
+        return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
 
 
 def _end_group(group: int) -> None:
