@@ -6,9 +6,9 @@ An answer comes from a replay script, from ``--ask``, or from whichever front en
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.agent.previews import with_decisions
@@ -38,6 +38,11 @@ from harness_tui.core.values import Rule, Scope
 NEVER_BY_POLICY: Final = frozenset({"doom_loop", "sampling"})
 """What ``--ask allow`` does not cover."""
 
+LookAgain: TypeAlias = Callable[[], Awaitable[Preview | None]]
+"""Looks whether a preview still holds: ``None``, or what it is now. Raises ``HarnessError`` when nothing can be done."""
+
+_CHANGED: Final = "It changed while you looked: this is what would be done now."
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -51,7 +56,7 @@ class Outcome:
 class Asker:
     """Asks, waits, and resolves exactly once.
 
-    ``publish`` emits an event of the session in the given run.
+    ``publish`` emits an event of the session in the given run, ``set_mode`` changes the session's mode.
     """
 
     def __init__(
@@ -60,10 +65,13 @@ class Asker:
         gate: PermissionGate,
         policy: AskPolicy,
         script: AnswerScript | None = None,
+        *,
+        set_mode: Callable[[str], None] | None = None,
     ) -> None:
         self._publish = publish
         self._gate = gate
         self._policy = policy
+        self._set_mode = set_mode
         self._script = script
         self._pending: dict[str, asyncio.Future[Answer | None]] = {}
 
@@ -95,34 +103,56 @@ class Asker:
             if not future.done():
                 future.set_result(None)
 
-    async def permission(self, call: GateCall, decision: GateDecision, preview: Preview, run: str | None) -> Outcome:
-        """Ask about ``call``, whose decision is ``ask``. Publishes the request and its resolution."""
+    async def permission(
+        self,
+        call: GateCall,
+        decision: GateDecision,
+        preview: Preview,
+        run: str | None,
+        *,
+        look_again: LookAgain | None = None,
+    ) -> Outcome:
+        """Ask about ``call``, whose decision is ``ask``. Publishes the request and its resolution.
+
+        What a person allows is what was shown: where ``look_again`` finds another thing by then, it is asked about
+        anew, and nothing of the first answer counts. What it raises is raised here, once the call is resolved.
+        """
         asked = [part.check for part in decision.parts if part.decision == "ask"] or list(call.checks)
-        request = new_id("req")
-        requested = PermissionRequested(
-            request=request,
-            call=call.call,
-            permission=asked[0].permission,
-            patterns=tuple(check.value for check in asked),
-            preview=with_decisions(preview, decision),
-            offers=decision.offers,
-            reason=decision.reason,
-        )
-        self._publish(requested, run)
-        scripted = self._script.take_answer("permission", requested.patterns[0]) if self._script else None
-        if scripted is not None:
-            return await self._resolve(call, requested, _answer_of(request, scripted), run)
-        if self._policy == "person":
+        reason = decision.reason
+        while True:
+            requested = PermissionRequested(
+                request=new_id("req"),
+                call=call.call,
+                permission=asked[0].permission,
+                patterns=tuple(check.value for check in asked),
+                preview=with_decisions(preview, decision),
+                offers=decision.offers,
+                reason=reason,
+            )
+            self._publish(requested, run)
+            scripted = self._script.take_answer("permission", requested.patterns[0]) if self._script else None
+            if scripted is None and self._policy != "person":
+                allowed = self._policy == "allow" and not any(check.permission in NEVER_BY_POLICY for check in asked)
+                return self._by_policy(call, requested, allowed, run)
             try:
-                answer = await self._wait(request)
+                if scripted is not None:
+                    answer: Answer | None = _answer_of(requested.request, scripted)
+                else:
+                    answer = await self._wait(requested.request)
+                allowed = answer is not None and answer.action in ("allow", "accept")
+                changed = await look_again() if allowed and look_again is not None else None
             except asyncio.CancelledError:
-                self._publish(
-                    PermissionResolved(call.call, "deny", "once", request=request, note="the run was cancelled"), run
-                )
+                self._refuse(call, requested, "the run was cancelled", run)
                 raise
-            return await self._resolve(call, requested, answer, run)
-        allowed = self._policy == "allow" and not any(check.permission in NEVER_BY_POLICY for check in asked)
-        return self._by_policy(call, requested, allowed, run)
+            except HarnessError as error:
+                self._refuse(call, requested, f"it changed while it was looked at: {error.placed}", run)
+                raise
+            if changed is None:
+                return await self._resolve(call, requested, answer, run)
+            preview, reason = changed, _CHANGED
+
+    def _refuse(self, call: GateCall, requested: PermissionRequested, note: str, run: str | None) -> None:
+        self._publish(PermissionResolved(call.call, "deny", "once", request=requested.request, note=note), run)
 
     async def _wait(self, request: str) -> Answer | None:
         future: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
@@ -173,6 +203,9 @@ class Asker:
 
     async def _store(self, call: GateCall, requested: PermissionRequested, answer: Answer, run: str | None) -> Scope:
         offer = _offer_of(requested, answer)
+        if offer is not None and offer.mode is not None:
+            self._set_mode(offer.mode)
+            return offer.scope
         if offer is None:
             wider = f"for the {answer.scope}" if answer.scope else "as it was answered"
             text = f"this call cannot be allowed {wider}; it was allowed once"
