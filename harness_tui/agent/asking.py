@@ -39,7 +39,7 @@ NEVER_BY_POLICY: Final = frozenset({"doom_loop", "sampling"})
 """What ``--ask allow`` does not cover."""
 
 LookAgain: TypeAlias = Callable[[], Awaitable[Preview | None]]
-"""Looks whether a preview still holds: ``None``, or what it is now. Raises ``HarnessError`` when nothing can be done."""
+"""Looks whether a preview still holds: ``None``, or what it is now. Raises ``HarnessError`` if nothing can be done."""
 
 _CHANGED: Final = "It changed while you looked: this is what would be done now."
 
@@ -66,7 +66,7 @@ class Asker:
         policy: AskPolicy,
         script: AnswerScript | None = None,
         *,
-        set_mode: Callable[[str], None] | None = None,
+        set_mode: Callable[[str], None],
     ) -> None:
         self._publish = publish
         self._gate = gate
@@ -205,6 +205,8 @@ class Asker:
         offer = _offer_of(requested, answer)
         if offer is not None and offer.mode is not None:
             self._set_mode(offer.mode)
+            text = f"the session is in the mode {offer.mode} from here on"
+            self._publish(Notice("info", "permissions", text, "Shift+Tab or /mode changes it"), run)
             return offer.scope
         if offer is None:
             wider = f"for the {answer.scope}" if answer.scope else "as it was answered"

@@ -7,23 +7,20 @@ Calls run in order; only neighbouring read-only calls run side by side. Whatever
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
 
-from harness_tui.agent.asking import Asker, Outcome
+from harness_tui.agent.admission import Admitter
+from harness_tui.agent.asking import Asker
 from harness_tui.agent.parts import AgentParts
-from harness_tui.core.errors import HarnessError, RefusedError, StalePreviewError
-from harness_tui.core.event_parts import Truncation
-from harness_tui.core.events import Event, PermissionResolved, ToolFinished, ToolProgress, ToolStarted
-from harness_tui.core.limits import DOOM_LOOP_REPEATS
+from harness_tui.core.errors import HarnessError, RefusedError, StalePreviewError, ToolError
+from harness_tui.core.event_parts import DiffPreview, Preview, Truncation
+from harness_tui.core.events import Event, ToolFinished, ToolProgress, ToolStarted
 from harness_tui.core.messages import ToolCall, ToolMessage
 from harness_tui.core.seams import (
-    Check,
-    GateCall,
-    GateDecision,
     Origin,
     PreparedCall,
     QuestionReply,
@@ -42,6 +39,10 @@ LateTool: TypeAlias = Callable[[str], Awaitable[Tool | None]]
 
 _STALE_RETRIES = 3
 _PARTIAL_CHARS = 20_000
+_RENEWED = (
+    "The file was changed by somebody else after you read it; the person saw your change against its new content and"
+    " allowed it. Read it again before you rely on the rest of it."
+)
 _CANCELLED_BEFORE = "Cancelled by the person before it ran."
 
 
@@ -62,8 +63,8 @@ class Finish:
 class _Admitted:
     """A call that may run.
 
-    ``output`` is what it has told so far, ``repeated`` that it is the same once too often, ``shown`` that a person
-    decided on its preview, ``running`` that its effect may have begun.
+    ``output`` is what it has told so far, ``shown`` that a person decided on its preview, ``renewed`` that it was
+    prepared anew for that because the file had changed, ``running`` that its effect may have begun.
     """
 
     call: ToolCall
@@ -71,8 +72,8 @@ class _Admitted:
     prepared: PreparedCall
     context: ToolContext
     output: list[str]
-    repeated: bool
     shown: bool = False
+    renewed: bool = False
     running: bool = False
 
 
@@ -101,13 +102,21 @@ class CallRunner:
         self._session = session
         self._run = run
         self._agent = agent
-        self._mode = mode
         self._tools = tools
         self._late_tool = late_tool
         self._commit = commit
-        self._grants = grants
         self._origin: Origin = origin
-        self._repeats: tuple[str, int] = ("", 0)
+        self._admitter = Admitter(
+            parts,
+            publish,
+            asker,
+            session=session,
+            run=run,
+            agent=agent,
+            mode=mode,
+            grants=grants,
+            origin=origin,
+        )
         self._begun: set[int] = set()
         self._finished: set[int] = set()
 
@@ -196,10 +205,16 @@ class CallRunner:
             log.exception("preparing %s failed", call.tool)
             return self._finish_unrun(call, f"{call.tool} failed: {type(error).__name__}: {error}")
         self._start(call, tool, prepared.title)
-        repeated = self._origin == "model" and self._is_repeated(call)
-        item = _Admitted(call, tool, prepared, context, output, repeated)
-        refusal = await self._gate(item)
-        return item if refusal is None else refusal
+        item = _Admitted(call, tool, prepared, context, output)
+        try:
+            admission = await self._admitter.admit(call, tool, prepared, partial(self._look_again, item))
+        except HarnessError as error:  # a person allowed it, and it cannot be done any more
+            return self._finish(call, ToolResult(str(error), is_error=True))
+        if admission.refusal is not None:
+            result = ToolResult(admission.refusal, is_error=True)
+            return self._finish(call, result, refused=admission.ends_run, denied=True)
+        item.shown = admission.shown
+        return item
 
     def _context(self, call: ToolCall, output: list[str]) -> ToolContext:
         def emit(event: Event) -> None:
@@ -223,60 +238,26 @@ class CallRunner:
             ask=ask if self._asker.can_ask else None,
         )
 
-    async def _gate(self, item: _Admitted) -> Finish | None:
-        """Return ``None`` when the call may run, else its finished refusal."""
-        checks = item.prepared.checks
-        if item.repeated:
-            checks = (*checks, Check("doom_loop", item.call.tool))
-        if not checks:
-            return None
-        gate_call = GateCall(
-            call=item.call.call,
-            tool=item.call.tool,
-            checks=checks,
-            session=self._session,
-            agent=self._agent.name,
-            mode=self._mode(),
-            origin=self._origin,
-            fingerprint=item.tool.spec.fingerprint,
-            grants=self._grants,
-            agent_rules=self._agent.permission,
-        )
-        decision = self._parts.gate.decide(gate_call)
-        outcome = await self._resolve(gate_call, decision, item.prepared)
-        self._parts.audit.record(
-            "permission",
-            session=self._session,
-            run=self._run,
-            call=item.call.call,
-            tool=item.call.tool,
-            checks=[[check.permission, check.value] for check in checks],
-            decision="allow" if outcome.allowed else "deny",
-            by="person" if outcome.by_person else "rule or policy",
-        )
-        item.shown = outcome.by_person
-        if outcome.allowed:
-            return None
-        refused = outcome.by_person and not outcome.note
-        result = ToolResult(_refusal_text(decision, outcome), is_error=True)
-        return self._finish(item.call, result, refused=refused, denied=True)
+    async def _look_again(self, item: _Admitted) -> Preview | None:
+        """Prepare a change anew whose diff a person has allowed; return the diff when it is another one by now.
 
-    async def _resolve(self, call: GateCall, decision: GateDecision, prepared: PreparedCall) -> Outcome:
-        if decision.action == "ask":
-            return await self._asker.permission(call, decision, prepared.preview, self._run)
-        allowed = decision.action == "allow"
-        part = next((part for part in decision.parts if part.decision == decision.action), None)
-        rule = f"{part.rule} ({part.source})" if part is not None else None
-        self._publish(
-            PermissionResolved(call=call.call, decision="allow" if allowed else "deny", scope=decision.scope, rule=rule)
-        )
-        return Outcome(allowed)
-
-    def _is_repeated(self, call: ToolCall) -> bool:
-        key = f"{call.tool} {json.dumps(call.arguments, sort_keys=True, default=str)}"
-        last, count = self._repeats
-        self._repeats = (key, count + 1 if key == last else 1)
-        return self._repeats[1] >= DOOM_LOOP_REPEATS
+        A person who looks at the diff need not have read the file, so the call is prepared as theirs.
+        """
+        if not isinstance(item.prepared.preview, DiffPreview):
+            return None
+        try:
+            prepared = await item.tool.prepare(item.call.arguments, replace(item.context, origin="call"))
+        except HarnessError:
+            raise
+        except Exception as error:
+            log.exception("preparing %s again failed", item.call.tool)
+            raise ToolError(f"{item.call.tool} failed: {type(error).__name__}: {error}") from error
+        if prepared.checks != item.prepared.checks:
+            raise ToolError("the path leads to another file than the one that was shown", where=item.prepared.title)
+        if prepared.preview == item.prepared.preview:
+            return None
+        item.prepared, item.renewed = prepared, True
+        return prepared.preview
 
     # --- the effect ------------------------------------------------------------------------------
 
@@ -286,7 +267,10 @@ class CallRunner:
         item.running = True
         for _ in range(_STALE_RETRIES):
             try:
-                return self._finish(item.call, await self._run_tool(item.tool, item.prepared, item.context))
+                result = await self._run_tool(item.tool, item.prepared, item.context)
+                if item.renewed and not result.is_error:
+                    result = replace(result, output=f"{result.output}\n{_RENEWED}")
+                return self._finish(item.call, result)
             except StalePreviewError as error:
                 problem = await self._prepare_again(item, error)
             if problem is not None:
@@ -360,15 +344,3 @@ class CallRunner:
 
     def _publish(self, event: Event) -> None:
         self._publish_in(event, self._run)
-
-
-def _refusal_text(decision: GateDecision, outcome: Outcome) -> str:
-    denied: list[Any] = [part for part in decision.parts if part.decision == "deny"]
-    if denied:
-        part = denied[0]
-        return f"Refused by the rule {part.rule} ({part.source}): {part.check.permission} {part.check.value}"
-    if outcome.by_person:
-        return f"The person refused this call: {outcome.note}" if outcome.note else "The person refused this call."
-    asked = [part.check for part in decision.parts if part.decision == "ask"]
-    shown = ", ".join(f"{check.permission} {check.value}" for check in asked)
-    return f"Not permitted: {shown}. No rule allows it and {outcome.note or 'nobody can be asked'}."

@@ -61,7 +61,7 @@ class LiveSession:
             parts=parts,
             stream=self.stream,
             recorder=recorder,
-            asker=Asker(self._publish_in, parts.gate, policy),
+            asker=Asker(self._publish_in, parts.gate, policy, set_mode=lambda mode: self._set(SetSession(mode=mode))),
             history=history or History(),
             queue=MessageQueue(),
             choice=choice,

@@ -92,10 +92,11 @@ class OfferedRule:
 
 @record
 class Offer:
-    """What a wider approval would store, exactly."""
+    """What a wider approval would store, exactly. With ``mode`` it stores nothing: the session goes to that mode."""
 
     scope: Literal["session", "project", "user"]
     rules: tuple[OfferedRule, ...]
+    mode: str | None = None
 
 
 @record

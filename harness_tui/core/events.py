@@ -212,7 +212,10 @@ class TodoUpdated(Event):
 
 @_event
 class PermissionRequested(Event):
-    """Someone is asked, or would have been asked, about a call."""
+    """Someone is asked, or would have been asked, about a call.
+
+    A second one of the same ``call`` takes the place of the first: what would happen is another thing by now.
+    """
 
     type = "permission_requested"
     request: str

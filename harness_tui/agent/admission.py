@@ -1,0 +1,123 @@
+"""Whether a call may run: the gate's decision, a person's answer where it asks, and the record of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from harness_tui.agent.asking import Asker, LookAgain, Outcome
+from harness_tui.agent.doom_loop import RepeatGuard
+from harness_tui.agent.parts import AgentParts
+from harness_tui.core.events import Event, PermissionResolved
+from harness_tui.core.messages import ToolCall
+from harness_tui.core.seams import Check, GateCall, GateDecision, Origin, PreparedCall, Tool
+from harness_tui.core.values import AgentDefinition, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """How the gate left a call. ``refusal`` is what the model is told where it may not run.
+
+    ``shown``: a person decided on its preview. ``ends_run``: they said no without a note.
+    """
+
+    refusal: str | None = None
+    shown: bool = False
+    ends_run: bool = False
+
+
+class Admitter:
+    """Takes the calls of one run of one session through the gate."""
+
+    def __init__(
+        self,
+        parts: AgentParts,
+        publish: Callable[[Event, str | None], None],
+        asker: Asker,
+        *,
+        session: str,
+        run: str | None,
+        agent: AgentDefinition,
+        mode: Callable[[], str],
+        grants: tuple[Rule, ...] = (),
+        origin: Origin = "model",
+    ) -> None:
+        self._parts = parts
+        self._publish = publish
+        self._asker = asker
+        self._session = session
+        self._run = run
+        self._agent = agent
+        self._mode = mode
+        self._grants = grants
+        self._origin: Origin = origin
+        self._repeats = RepeatGuard()
+
+    async def admit(self, call: ToolCall, tool: Tool, prepared: PreparedCall, look_again: LookAgain) -> Admission:
+        """Decide on a prepared call; where there is something to decide, exactly one ``permission_resolved`` tells it.
+
+        Raises what ``look_again`` raises: the call was allowed, and can no longer be what was shown.
+        """
+        checks = prepared.checks
+        if self._origin == "model" and self._repeats.is_repeated(call):
+            checks = (*checks, Check("doom_loop", call.tool))
+        if not checks:
+            return Admission()
+        gate_call = self._gate_call(call, tool, checks)
+        decision = self._parts.gate.decide(gate_call)
+        outcome = await self._resolve(gate_call, decision, prepared, look_again)
+        self._parts.audit.record(
+            "permission",
+            session=self._session,
+            run=self._run,
+            call=call.call,
+            tool=call.tool,
+            checks=[[check.permission, check.value] for check in checks],
+            decision="allow" if outcome.allowed else "deny",
+            by="person" if outcome.by_person else "rule or policy",
+        )
+        if outcome.allowed:
+            return Admission(shown=outcome.by_person)
+        ends_run = outcome.by_person and not outcome.note
+        return Admission(_refusal_text(decision, outcome), shown=outcome.by_person, ends_run=ends_run)
+
+    def _gate_call(self, call: ToolCall, tool: Tool, checks: tuple[Check, ...]) -> GateCall:
+        return GateCall(
+            call=call.call,
+            tool=call.tool,
+            checks=checks,
+            session=self._session,
+            agent=self._agent.name,
+            mode=self._mode(),
+            origin=self._origin,
+            fingerprint=tool.spec.fingerprint,
+            grants=self._grants,
+            agent_rules=self._agent.permission,
+        )
+
+    async def _resolve(
+        self, call: GateCall, decision: GateDecision, prepared: PreparedCall, look_again: LookAgain
+    ) -> Outcome:
+        if decision.action == "ask":
+            return await self._asker.permission(call, decision, prepared.preview, self._run, look_again=look_again)
+        allowed = decision.action == "allow"
+        part = next((part for part in decision.parts if part.decision == decision.action), None)
+        rule = f"{part.rule} ({part.source})" if part is not None else None
+        resolved = PermissionResolved(
+            call=call.call, decision="allow" if allowed else "deny", scope=decision.scope, rule=rule
+        )
+        self._publish(resolved, self._run)
+        return Outcome(allowed)
+
+
+def _refusal_text(decision: GateDecision, outcome: Outcome) -> str:
+    denied: list[Any] = [part for part in decision.parts if part.decision == "deny"]
+    if denied:
+        part = denied[0]
+        return f"Refused by the rule {part.rule} ({part.source}): {part.check.permission} {part.check.value}"
+    if outcome.by_person:
+        return f"The person refused this call: {outcome.note}" if outcome.note else "The person refused this call."
+    asked = [part.check for part in decision.parts if part.decision == "ask"]
+    shown = ", ".join(f"{check.permission} {check.value}" for check in asked)
+    return f"Not permitted: {shown}. No rule allows it and {outcome.note or 'nobody can be asked'}."
