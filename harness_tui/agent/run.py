@@ -141,6 +141,7 @@ class Run:
             system=await self._system(),
             agent=self._agent.name,
             temperature=self._agent.temperature,
+            reasoning_effort=self._agent.reasoning_effort,
             session=self._session,
         )
         specs = [tool.spec for tool in tools.values()]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 from urllib.parse import urlsplit
 
 from harness_tui.config.agents import built_in_agents
@@ -15,6 +16,7 @@ from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
 from harness_tui.config.rules import spread
 from harness_tui.config.settings import (
+    PROVIDER_KINDS,
     EgressEntry,
     EgressSettings,
     LspServerSettings,
@@ -22,14 +24,20 @@ from harness_tui.config.settings import (
     McpServerSettings,
     McpTimeouts,
     ModelLimits,
+    ModelPrice,
     ProviderSettings,
 )
 from harness_tui.config.substitution import Substitution
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import expand
+from harness_tui.core.redaction import redact
 from harness_tui.core.values import AgentDefinition, Rule
 
 T = TypeVar("T")
+
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
+_NOT_LOCAL: Final = ("base_url", "api_key", "headers")
 
 
 @dataclass(slots=True)
@@ -188,6 +196,8 @@ class Builder:
             raise HarnessError(message, where=where, mend="leave 'transport' out", code="transport")
         if url and "{" not in url:
             _check_url(url, where)
+        if not any("{" in name + value for name, value in values.get("headers", {}).items()):
+            _check_headers(values.get("headers", {}), lambda name: self._place((*keys, "headers", name), where))
         return McpServerSettings(
             name=keys[-1],
             command=tuple(command or ()),
@@ -196,7 +206,7 @@ class Builder:
             env=values.get("env", {}),
             inherit=tuple(values.get("inherit", ())),
             headers=values.get("headers", {}),
-            cwd=self._folder((*keys, "cwd"), values.get("cwd")),
+            cwd=self._path((*keys, "cwd"), values.get("cwd")),
             enabled=values.get("enabled", True),
             lazy=values.get("lazy", True),
             timeout=McpTimeouts(**values.get("timeout", {})),
@@ -205,10 +215,10 @@ class Builder:
             source=where,
         )
 
-    def _folder(self, keys: Keys, text: str | None) -> str | None:
-        """Return a working folder, absolute: relative to the project for its own files, else to the file.
+    def _path(self, keys: Keys, text: str | None) -> str | None:
+        """Return a file or working folder, absolute: relative to the project for its own files, else to the file.
 
-        Where only the other of the two exists, it is that one.
+        Where only the other of the two is there, it is that one.
         """
         leaf = self.layers.leaves.get(keys)
         if text is None or leaf is None:
@@ -216,14 +226,13 @@ class Builder:
         beside = Path(leaf.path).parent
         first, second = (self.project.root, beside) if leaf.of_project else (beside, self.project.root)
         path, other = expand(text, first), expand(text, second)
-        return str(other if not path.is_dir() and other.is_dir() else path)
+        return str(other if not path.exists() and other.exists() else path)
 
     def _provider(self, keys: Keys, values: dict[str, Any], where: str) -> ProviderSettings:
         url = values.get("base_url")
         kind = values.get("kind") or ("openai-compatible" if url else keys[-1])
-        if url:
-            _check_url(url, where)
-        models = {name: _limits(item) for name, item in values.get("models", {}).items()}
+        self._check_provider(keys, kind, values, where)
+        models = {name: self._limits((*keys, "models", name), item) for name, item in values.get("models", {}).items()}
         return ProviderSettings(
             name=keys[-1],
             kind=kind,
@@ -234,7 +243,66 @@ class Builder:
             timeout=values.get("timeout", 600.0),
             extra_body=values.get("extra_body", {}),
             source=where,
+            connect_timeout=values.get("connect_timeout", 15.0),
+            silence_timeout=values.get("silence_timeout", 20.0),
+            threads=values.get("threads"),
         )
+
+    def _check_provider(self, keys: Keys, kind: str, values: dict[str, Any], where: str) -> None:
+        """Raise ``HarnessError`` for values that do not go together, or that no request can be made with."""
+        if kind not in PROVIDER_KINDS:
+            mend = f"say 'kind', one of {', '.join(PROVIDER_KINDS)}, or give it a 'base_url'"
+            raise HarnessError(f"it is not known what {keys[-1]!r} is", where=where, mend=mend, code="kind")
+        url = values.get("base_url")
+        if url:
+            _check_url(url, self._place((*keys, "base_url"), where))
+        elif kind == "openai-compatible":
+            mend = "write it like http://127.0.0.1:8080/v1"
+            raise HarnessError("'base_url' is missing", where=where, mend=mend, code="no-address")
+        _check_headers(values.get("headers", {}), lambda name: self._place((*keys, "headers", name), where))
+        if not _HEADER_VALUE.fullmatch(values.get("api_key") or ""):
+            raise HarnessError(
+                "the key holds a character that no header can carry",
+                where=self._place((*keys, "api_key"), where),
+                mend="copy it again, without line ends and quotes",
+                code="api-key",
+            )
+        for name in _NOT_LOCAL if kind == "local" else ():
+            if name in values:
+                place = self._place((*keys, name), where)
+                mend = "take it away; 'path' of each model names its file"
+                raise HarnessError(f"{name!r} does not go with kind local", where=place, mend=mend, code="kind")
+        for name, item in values.get("models", {}).items():
+            place = self._place((*keys, "models", name), where)
+            if kind == "local" and "path" not in item:
+                mend = "name its GGUF file"
+                raise HarnessError(f"the model {name!r} has no 'path'", where=place, mend=mend, code="no-path")
+            if kind != "local" and "path" in item:
+                raise HarnessError(
+                    f"the model {name!r} has a 'path', which goes with kind local only",
+                    where=place,
+                    mend="say 'kind: local', or take 'path' away",
+                    code="kind",
+                )
+
+    def _limits(self, keys: Keys, item: dict[str, Any]) -> ModelLimits:
+        price = item.get("price")
+        return ModelLimits(
+            item.get("context"),
+            item.get("output"),
+            tuple(item.get("aliases", ())),
+            self._path((*keys, "path"), item.get("path")),
+            item.get("temperature"),
+            item.get("reasoning_effort"),
+            ModelPrice(**price) if price else None,
+        )
+
+    def _place(self, keys: Keys, default: str) -> str:
+        """Return ``file:line`` of what lies at ``keys``, or below it."""
+        for path, leaf in self.layers.leaves.items():
+            if path[: len(keys)] == keys:
+                return leaf.source
+        return default
 
     def _lsp_server(self, keys: Keys, values: dict[str, Any], where: str) -> LspServerSettings:
         def items(name: str) -> tuple[str, ...] | None:
@@ -277,10 +345,6 @@ def absolute_replay(model: str, base: Path) -> str:
     return model if name == model or not name else f"replay:{expand(name, base)}"
 
 
-def _limits(item: dict[str, Any]) -> ModelLimits:
-    return ModelLimits(item.get("context"), item.get("output"), tuple(item.get("aliases", ())))
-
-
 def _check_url(url: str, where: str) -> None:
     try:
         parts = urlsplit(url)
@@ -288,4 +352,16 @@ def _check_url(url: str, where: str) -> None:
     except ValueError:  # a port that is no number, a broken IPv6 address
         ok = False
     if not ok:
-        raise HarnessError(f"{url!r} is not an http or https address", where=where, code="url")
+        mend = "write it like http://127.0.0.1:8080/v1"
+        raise HarnessError(f"{redact(url)!r} is not an http or https address", where=where, mend=mend, code="url")
+
+
+def _check_headers(headers: dict[str, str], place: Callable[[str], str]) -> None:
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            mend = "letters, digits and '-' make one"
+            raise HarnessError(f"{name!r} is no name of a header", where=place(name), mend=mend, code="header")
+        if not _HEADER_VALUE.fullmatch(value):
+            mend = "write it in ASCII, on one line"
+            message = f"the header {name!r} holds a character that no header can carry"
+            raise HarnessError(message, where=place(name), mend=mend, code="header")

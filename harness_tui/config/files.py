@@ -33,6 +33,7 @@ _TICK_NS: Final = 20_000_000
 
 _CODE: Final = (
     "schema.py",
+    "settings.py",
     "egress_rules.py",
     "validation.py",
     "risk.py",

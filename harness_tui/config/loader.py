@@ -114,6 +114,7 @@ class _Loading:
         held = Builder(self._held, self._project, Substitution({}))
         settings = Settings(
             model=self._builder.model(),
+            small_model=self._builder.model(("small_model",)),
             agent=self._agent(agents, held.untrusted_agents()),
             mode=self._mode(),
             providers=self._builder.providers(),

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from harness_tui.config.bundled_rules import PERMISSIONS
 from harness_tui.config.egress_rules import read_rule
+from harness_tui.config.settings import PROVIDER_KINDS
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -63,9 +64,26 @@ def _switch(value: Any) -> Any:
     raise PydanticCustomError("switch", "expected true or false, or for skill a list of names")
 
 
+def _kind(value: Any) -> Any:
+    if isinstance(value, str) and value not in PROVIDER_KINDS:
+        close = difflib.get_close_matches(value.lower().replace("_", "-"), PROVIDER_KINDS, n=1, cutoff=0.6)
+        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(PROVIDER_KINDS)}"
+        raise ValueError(f"unknown kind {value!r}; {hint}")
+    return value
+
+
+def _extra_body(value: Any) -> Any:
+    for name in _OWN_BODY if isinstance(value, dict) else ():
+        if name in value:
+            raise ValueError(f"{name!r} is written by the program itself and cannot be given here")
+    return value
+
+
 def _oauth(value: Any) -> Any:
     return {} if value is False else value
 
+
+_OWN_BODY: Final = ("model", "messages", "stream", "tools")
 
 Text = Annotated[str, BeforeValidator(_text)]
 Command = Annotated[
@@ -75,6 +93,10 @@ Command = Annotated[
 ]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Tokens = Annotated[int, Field(gt=0)]
+Temperature = Annotated[float, Field(ge=0, le=2)]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+ProviderKind = Annotated[str, BeforeValidator(_kind), WithJsonSchema({"type": "string", "enum": list(PROVIDER_KINDS)})]
 Milliseconds = Annotated[int, Field(ge=0, le=600_000)]
 PermissionKey = Annotated[
     str,
@@ -104,24 +126,40 @@ class RuleModel(Strict):
     action: Literal["allow", "ask", "deny"]
 
 
+class ModelPriceModel(Strict):
+    """What a million tokens cost, in US dollars."""
+
+    input: Dollars
+    output: Dollars
+    cache_read: Dollars | None = None
+    cache_write: Dollars | None = None
+
+
 class ModelLimitsModel(Strict):
-    """What is known of one model, in tokens."""
+    """What is known of one model, sizes in tokens; ``path`` is the file of a model of kind ``local``."""
 
     context: Tokens | None = None
     output: Tokens | None = None
     aliases: list[Text] = []
+    path: Text | None = None
+    temperature: Temperature | None = None
+    reasoning_effort: Effort | None = None
+    price: ModelPriceModel | None = None
 
 
 class ProviderModel(Strict):
-    """A model provider."""
+    """A model provider. Times in seconds: to connect, until an answer begins, without anything in the middle of it."""
 
-    kind: Text | None = None
+    kind: ProviderKind | None = None
     base_url: Text | None = None
     api_key: Text | None = None
     headers: dict[str, str] = {}
     models: dict[str, ModelLimitsModel] = {}
     timeout: Positive = 600.0
-    extra_body: dict[str, Any] = {}
+    connect_timeout: Positive = 15.0
+    silence_timeout: Positive = 20.0
+    extra_body: Annotated[dict[str, Any], BeforeValidator(_extra_body)] = {}
+    threads: Annotated[int, Field(gt=0, le=256)] | None = None
 
 
 class McpTimeoutsModel(Strict):
@@ -192,7 +230,8 @@ class AgentModel(Strict):
     tools: dict[str, Switch] = {}
     permission: list[RuleModel] = []
     steps: Annotated[int, Field(gt=0)] | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    temperature: Temperature | None = None
+    reasoning_effort: Effort | None = None
     start_mode: Mode | None = None
 
 
@@ -200,6 +239,7 @@ class ConfigFile(Strict):
     """The whole of ``config.yaml``."""
 
     model: Text | None = None
+    small_model: Text | None = None
     agent: Text | None = None
     mode: Mode | None = None
     providers: dict[str, ProviderModel] = {}

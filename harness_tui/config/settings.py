@@ -6,24 +6,48 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from harness_tui.core.record import record
 from harness_tui.core.values import AgentDefinition, Rule
 
+PROVIDER_KINDS: Final = ("openai-compatible", "openai", "anthropic", "google", "local")
+"""What ``kind`` of a provider may be; those but the first and the last have an address of their own."""
+
+
+@record
+class ModelPrice:
+    """What a million tokens cost, in US dollars. What is ``None`` costs as much as other input."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
 
 @record
 class ModelLimits:
-    """What is configured of one model; ``context`` and ``output`` in tokens."""
+    """What is configured of one model; ``context`` and ``output`` in tokens.
+
+    ``path`` is the GGUF file of a model of kind ``local``, absolute. ``temperature`` and ``reasoning_effort`` count
+    where the agent says nothing.
+    """
 
     context: int | None = None
     output: int | None = None
     aliases: tuple[str, ...] = ()
+    path: str | None = None
+    temperature: float | None = None
+    reasoning_effort: str | None = None
+    price: ModelPrice | None = None
 
 
 @record
 class ProviderSettings:
-    """A model provider. Timeouts in seconds."""
+    """A model provider. Times in seconds: to connect, until an answer begins, without anything in the middle of one.
+
+    ``threads`` is how many a model of kind ``local`` computes with.
+    """
 
     name: str
     kind: str
@@ -34,6 +58,9 @@ class ProviderSettings:
     timeout: float = 600.0
     extra_body: dict[str, Any] = field(default_factory=dict[str, Any])
     source: str = ""
+    connect_timeout: float = 15.0
+    silence_timeout: float = 20.0
+    threads: int | None = None
 
 
 @record
@@ -132,10 +159,11 @@ class Settings:
     ``rules`` holds the layers bundled, user and project; the project's allow and ask rules are left out until the
     folder is trusted, its deny rules never. ``agents`` holds built-in and configured ones. ``unusable`` says of
     an entry that is left out, by its key (``providers.local``, ``agents.review``, ``lsp.servers.ty``), why; ``mcp``
-    entries carry their own ``error``.
+    entries carry their own ``error``. ``model`` and ``small_model`` are also called ``main`` and ``small``.
     """
 
     model: str | None = None
+    small_model: str | None = None
     agent: str = "build"
     mode: str = "ask"
     providers: dict[str, ProviderSettings] = field(default_factory=dict[str, ProviderSettings])

@@ -29,7 +29,7 @@ from harness_tui.config.schema import (
 )
 
 _ENTRIES: Final[dict[str, type[BaseModel]]] = {"providers": ProviderModel, "mcp": McpServerModel, "agents": AgentModel}
-_SCALARS: Final = ("model", "agent", "mode", "theme")
+_SCALARS: Final = ("model", "small_model", "agent", "mode", "theme")
 _MAPPINGS: Final = ("tui", "hooks")
 _TYPES: Final = {
     "string_type": "text",

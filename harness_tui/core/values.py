@@ -46,6 +46,7 @@ class AgentDefinition:
     start_mode: str | None = None
     source: str = "bundled"
     trusted: bool = True
+    reasoning_effort: str | None = None
 
 
 @record

@@ -73,9 +73,6 @@ LOCAL_PROVIDERS: Final = (
     LocalProvider("vllm", "vLLM", 8000),
 )
 
-KINDS: Final = ("openai-compatible", "openai", "anthropic", "google")
-"""What ``kind`` of a configured provider may be."""
-
 
 def key_of(provider: KeyProvider, environ: Mapping[str, str]) -> tuple[str, str] | None:
     """Return ``(variable, key)`` where the environment has a key of ``provider``."""

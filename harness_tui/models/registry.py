@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from harness_tui.config.settings import ModelLimits, ProviderSettings, Settings
+from harness_tui.config.settings import PROVIDER_KINDS, ModelLimits, ProviderSettings, Settings
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.paths import expand
 from harness_tui.core.seams import Model
@@ -21,7 +21,6 @@ from harness_tui.models.endpoint import Endpoint, check_endpoint
 from harness_tui.models.openai_compatible import OpenAICompatibleModel
 from harness_tui.models.providers import (
     KEY_PROVIDERS,
-    KINDS,
     LOCAL_PROVIDERS,
     LocalProvider,
     configured,
@@ -236,8 +235,9 @@ class ModelRegistry:
         return self._of_provider(*found[0]) if found else None
 
     def _fault(self, provider: ProviderSettings) -> str | None:
-        if provider.kind not in KINDS:
-            return f"provider {provider.name!r} has the unknown kind {provider.kind!r}, known are {', '.join(KINDS)}"
+        if provider.kind not in PROVIDER_KINDS:
+            known = ", ".join(PROVIDER_KINDS)
+            return f"provider {provider.name!r} has the unknown kind {provider.kind!r}, known are {known}"
         try:
             check_endpoint(configured(provider, self._environ))
         except UsageError as error:
