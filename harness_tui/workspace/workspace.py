@@ -6,28 +6,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
-from harness_tui.agent.choice import Choice
-from harness_tui.agent.history import History
 from harness_tui.agent.live import LiveSession
-from harness_tui.agent.parts import AgentParts, AskPolicy
-from harness_tui.agent.unrecorded import Unrecorded
+from harness_tui.agent.parts import AgentParts
 from harness_tui.children.registry import ChildRegistry
-from harness_tui.config.bundled import bundled
-from harness_tui.config.loader import Flags, Loaded, load
+from harness_tui.config.loader import Loaded
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project, find_project
 from harness_tui.config.trust import TrustStore
 from harness_tui.core.clock import SystemClock
-from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Notice
-from harness_tui.core.ids import new_id
-from harness_tui.core.paths import make_private_folder
 from harness_tui.egress.egress import Egress
 from harness_tui.library.library import Library
 from harness_tui.lsp.pool import LspPool
@@ -36,47 +26,16 @@ from harness_tui.models.registry import ModelRegistry
 from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.gate import Gate
 from harness_tui.sessions.audit import AuditLog
-from harness_tui.sessions.recorder import Recorder
-from harness_tui.sessions.store import SessionStore, root_text
+from harness_tui.sessions.store import SessionStore
 from harness_tui.tools.jobs import Jobs
 from harness_tui.tools.toolset import BuiltinTools
 from harness_tui.workspace.logs import log_to_file
+from harness_tui.workspace.options import RESERVED_TOOLS, SERVER_WAIT_S, OpenOptions
+from harness_tui.workspace.reading import read_parts
+from harness_tui.workspace.sessions import OpenSessions
 from harness_tui.workspace.surroundings import Surroundings
 
-_FILE_TOOLS = ("read", "write", "edit", "list", "glob", "grep", "diagnostics", "lsp")
-_OTHER_TOOLS = ("bash", "bash_output", "bash_kill", "webfetch", "todo", "question", "task", "skill")
-RESERVED_TOOLS = frozenset({*_FILE_TOOLS, *_OTHER_TOOLS})
-"""Names of built-in tools, those of later versions as well: a server's tool keeps its name when they come."""
-
-SERVER_WAIT_S = {True: 10.0, False: 3.0}
-"""How long the first request waits for servers that are starting: headless, else."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenOptions:
-    """How to open a workspace.
-
-    ``headless`` waits longer for servers and for a cold language server. ``policy`` is who is asked.
-    ``start_servers`` starts MCP servers that have no cached manifest; without it nothing starts by itself.
-    """
-
-    flags: Flags = field(default_factory=Flags)
-    policy: AskPolicy = "refuse"
-    headless: bool = True
-    start_servers: bool = True
-    step_limit: int | None = None
-    single_run: bool = False
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What was read from files, before anything starts."""
-
-    loaded: Loaded
-    library: Library
-    gate: Gate
-    models: ModelRegistry
+__all__ = ["RESERVED_TOOLS", "OpenOptions", "Workspace"]
 
 
 class Workspace:
@@ -104,7 +63,7 @@ class Workspace:
         self._builtin: BuiltinTools
         self._jobs = Jobs()
         self._parts: AgentParts
-        self._sessions: dict[str, LiveSession] = {}
+        self.sessions = OpenSessions(self)
         self._model: str | None = None
         self._closed = False
         self._sweeping: asyncio.Task[None] | None = None
@@ -137,7 +96,7 @@ class Workspace:
             self.surroundings.emit(Notice("warning", "children", text, "end them by hand"))
 
     async def _build(self) -> None:
-        read = await asyncio.to_thread(self._read)
+        read = await asyncio.to_thread(read_parts, self.project, self.places, self.options, self.trust, self.approvals)
         self.loaded, self.library, self.gate, self.models = read.loaded, read.library, read.gate, read.models
         settings = read.loaded.settings
         egress = Egress(settings.egress, environ=self.options.environ, audit=self.audit)
@@ -190,26 +149,6 @@ class Workspace:
         else:
             await self.mcp.load()
 
-    def _read(self) -> _Read:
-        _make_place(self.places.data, "XDG_DATA_HOME")
-        _make_place(self.places.state, "XDG_STATE_HOME")
-        loaded = load(self.project, self.places, self.options.flags, self.options.environ, self.trust)
-        settings = loaded.settings
-        home = Path(self.options.environ.get("HOME") or Path.home())
-        gate = Gate(settings.rules, self.approvals, root=self.project.root, cwd=self.project.start, home=home)
-        library = Library(
-            self.project,
-            self.places,
-            trusted=loaded.trust.usable,
-            environ=self.options.environ,
-            bundled_commands=bundled("commands"),
-            bundled_skills=bundled("skills"),
-            covers=partial(self.trust.covers, self.project),
-        )
-        library.refresh()
-        models = ModelRegistry(settings, project_start=self.project.start, environ=self.options.environ)
-        return _Read(loaded, library, gate, models)
-
     def _cold_wait(self) -> float:
         configured = self.loaded.settings.lsp.cold_wait_ms
         if configured is not None:
@@ -229,8 +168,7 @@ class Workspace:
     def use_parts(self, parts: AgentParts) -> None:
         """Give the sessions that are opened from now on, and those that are open, other parts."""
         self._parts = parts
-        for session in self._sessions.values():
-            session.use_parts(parts)
+        self.sessions.use_parts(parts)
 
     async def wait_for_servers(self) -> None:
         """Wait until no MCP server is starting, at most ten seconds headless and three else."""
@@ -270,6 +208,11 @@ class Workspace:
                 self.surroundings.emit(Notice("info", "models", choice.notice))
         return self._model
 
+    @property
+    def model(self) -> str | None:
+        """The model of the sessions that are opened from now on, where one is configured or was found."""
+        return self._model or self.loaded.settings.model
+
     def use_model(self, name: str) -> None:
         """Take ``name`` as the model of the sessions that are opened from now on."""
         self._model = name
@@ -277,80 +220,28 @@ class Workspace:
     # --- sessions ------------------------------------------------------------------------------------
 
     async def new_session(self, *, session_id: str | None = None) -> LiveSession:
-        """Create a session. Subscribe to its stream, then call ``start`` through :meth:`start_session`."""
-        info = await asyncio.to_thread(self.store.create, self.project.root, session_id=session_id, lock=True)
-        return self._live(info.session, None, None, 0)
+        """Create a session. Subscribe to its stream, then call :meth:`start_session`."""
+        return await self.sessions.new(session_id=session_id)
 
     async def unrecorded_session(self) -> LiveSession:
         """Return a session that leaves no record, for calls by hand."""
-        return self._live(new_id("hand"), None, None, 0, recorded=False)
+        return self.sessions.unrecorded()
 
     async def resume(self, session: str) -> LiveSession:
         """Open a recorded session again, repaired. Raises ``HarnessError`` when it is open elsewhere."""
-        info = await asyncio.to_thread(self.store.info, session)
-        if not await asyncio.to_thread(self.store.lock, info.session):
-            raise HarnessError(
-                "this session is open in another program", where=info.session, mend="close it there, or fork it"
-            )
-
-        def load_history() -> tuple[History, int]:
-            self.store.repair(info.session)
-            stored = self.store.messages(info.session)
-            return History(item.message for item in stored), self.store.last_seq(info.session)
-
-        history, last_seq = await asyncio.to_thread(load_history)
-        here = root_text(self.project.root)
-        if info.root != here:
-            text = f"this session was recorded in {info.root}; it goes on in {here}"
-            self.surroundings.emit(Notice("warning", "sessions", text))
-        return self._live(info.session, info.title, history, last_seq)
+        return await self.sessions.resume(session)
 
     async def latest(self) -> str:
         """Return the id of the latest session of this project. Raises ``UsageError`` when there is none."""
-        info = await asyncio.to_thread(self.store.latest, self.project.root)
-        if info is None:
-            raise UsageError("there is no session to continue in this project", mend="leave --continue out")
-        return info.session
-
-    def _live(
-        self, session: str, title: str | None, history: History | None, last_seq: int, *, recorded: bool = True
-    ) -> LiveSession:
-        flags = self.options.flags
-        choice = Choice(
-            self._parts,
-            agent=flags.agent,
-            model=flags.model,
-            default_model=self._model or self.loaded.settings.model,
-            mode=flags.mode,
-            title=title,
-        )
-        live = LiveSession(
-            self._parts,
-            session,
-            recorder=Recorder(self.store, session) if recorded else Unrecorded(),
-            policy=self.options.policy,
-            choice=choice,
-            history=history,
-            last_seq=last_seq,
-            single_run=self.options.single_run,
-        )
-        self._sessions[session] = live
-        return live
+        return await self.sessions.latest()
 
     async def start_session(self, live: LiveSession) -> None:
         """Announce ``live``, then tell it what it has to know of the surroundings."""
-        await live.start()
-        self.surroundings.join(live.id, live.publish)
+        await self.sessions.start(live)
 
     async def close_session(self, live: LiveSession) -> None:
         """End a session's run and close its record."""
-        self.surroundings.leave(live.id)
-        self._sessions.pop(live.id, None)
-        await live.close()
-        await self._jobs.end(live.id)
-        self._builtin.forget(live.id)
-        if live.recorded:
-            await asyncio.to_thread(self.store.unlock, live.id)
+        await self.sessions.close(live)
 
     async def close(self) -> None:
         """End runs, servers and children, in this order; returns when nothing is left. May be called twice."""
@@ -361,8 +252,7 @@ class Workspace:
         if self._sweeping is not None:
             self._sweeping.cancel()
         try:
-            for live in tuple(self._sessions.values()):
-                await self.close_session(live)
+            await self.sessions.close_all()
             await self._jobs.close()
             if hasattr(self, "mcp"):
                 await asyncio.gather(self.mcp.close(), self.lsp.close(), self._builtin.close(), self.models.close())
@@ -370,14 +260,11 @@ class Workspace:
             await self.children.close()
             await asyncio.to_thread(self.store.close)
 
+    async def forget_session(self, session: str) -> None:
+        """End what a session left running, and drop what is kept of it."""
+        await self._jobs.end(session)
+        self._builtin.forget(session)
+
     def notice(self, notice: Notice) -> None:
         """Tell every open session something."""
         self.surroundings.emit(notice)
-
-
-def _make_place(folder: Path, variable: str) -> None:
-    try:
-        make_private_folder(folder)
-    except OSError as error:
-        text = f"the folder cannot be made: {error.strerror or error}"
-        raise HarnessError(text, where=str(folder), mend=f"set {variable} to a folder that can be written") from error

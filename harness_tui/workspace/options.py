@@ -1,0 +1,36 @@
+"""How a workspace is opened, and the names and times that hold for each of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from harness_tui.agent.parts import AskPolicy
+from harness_tui.config.loader import Flags
+
+_FILE_TOOLS: Final = ("read", "write", "edit", "list", "glob", "grep", "diagnostics", "lsp")
+_OTHER_TOOLS: Final = ("bash", "bash_output", "bash_kill", "webfetch", "todo", "question", "task", "skill")
+RESERVED_TOOLS: Final = frozenset({*_FILE_TOOLS, *_OTHER_TOOLS})
+"""Names of built-in tools, those of later versions as well: a server's tool keeps its name when they come."""
+
+SERVER_WAIT_S: Final = {True: 10.0, False: 3.0}
+"""How long the first request waits for servers that are starting: headless, else."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOptions:
+    """How to open a workspace.
+
+    ``headless`` waits longer for servers and for a cold language server. ``policy`` is who is asked.
+    ``start_servers`` starts MCP servers that have no cached manifest; without it nothing starts by itself.
+    """
+
+    flags: Flags = field(default_factory=Flags)
+    policy: AskPolicy = "refuse"
+    headless: bool = True
+    start_servers: bool = True
+    step_limit: int | None = None
+    single_run: bool = False
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))

@@ -1,0 +1,118 @@
+"""The sessions that are open in a workspace: new ones, recorded ones, and how each ends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from harness_tui.agent.choice import Choice
+from harness_tui.agent.history import History
+from harness_tui.agent.live import LiveSession
+from harness_tui.agent.unrecorded import Unrecorded
+from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.events import Notice
+from harness_tui.core.ids import new_id
+from harness_tui.sessions.recorder import Recorder
+from harness_tui.sessions.store import root_text
+
+if TYPE_CHECKING:
+    from harness_tui.agent.parts import AgentParts
+    from harness_tui.workspace.workspace import Workspace
+
+
+class OpenSessions:
+    """Opens and closes the sessions of ``workspace``."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._live: dict[str, LiveSession] = {}
+
+    def use_parts(self, parts: AgentParts) -> None:
+        """Let every open session go on with other parts."""
+        for session in self._live.values():
+            session.use_parts(parts)
+
+    async def new(self, *, session_id: str | None = None) -> LiveSession:
+        """Create a session."""
+        workspace = self._workspace
+        info = await asyncio.to_thread(workspace.store.create, workspace.project.root, session_id=session_id, lock=True)
+        return self._open(info.session, None, None, 0)
+
+    def unrecorded(self) -> LiveSession:
+        """Return a session that leaves no record."""
+        return self._open(new_id("hand"), None, None, 0, recorded=False)
+
+    async def resume(self, session: str) -> LiveSession:
+        """Open a recorded session again, repaired. Raises ``HarnessError`` when it is open elsewhere."""
+        workspace, store = self._workspace, self._workspace.store
+        info = await asyncio.to_thread(store.info, session)
+        if not await asyncio.to_thread(store.lock, info.session):
+            raise HarnessError(
+                "this session is open in another program", where=info.session, mend="close it there, or fork it"
+            )
+
+        def load_history() -> tuple[History, int]:
+            store.repair(info.session)
+            stored = store.messages(info.session)
+            return History(item.message for item in stored), store.last_seq(info.session)
+
+        history, last_seq = await asyncio.to_thread(load_history)
+        here = root_text(workspace.project.root)
+        if info.root != here:
+            text = f"this session was recorded in {info.root}; it goes on in {here}"
+            workspace.surroundings.emit(Notice("warning", "sessions", text))
+        return self._open(info.session, info.title, history, last_seq)
+
+    async def latest(self) -> str:
+        """Return the id of the latest session of this project. Raises ``UsageError`` when there is none."""
+        workspace = self._workspace
+        info = await asyncio.to_thread(workspace.store.latest, workspace.project.root)
+        if info is None:
+            raise UsageError("there is no session to continue in this project", mend="leave --continue out")
+        return info.session
+
+    def _open(
+        self, session: str, title: str | None, history: History | None, last_seq: int, *, recorded: bool = True
+    ) -> LiveSession:
+        workspace = self._workspace
+        flags = workspace.options.flags
+        choice = Choice(
+            workspace.parts,
+            agent=flags.agent,
+            model=flags.model,
+            default_model=workspace.model,
+            mode=flags.mode,
+            title=title,
+        )
+        live = LiveSession(
+            workspace.parts,
+            session,
+            recorder=Recorder(workspace.store, session) if recorded else Unrecorded(),
+            policy=workspace.options.policy,
+            choice=choice,
+            history=history,
+            last_seq=last_seq,
+            single_run=workspace.options.single_run,
+        )
+        self._live[session] = live
+        return live
+
+    async def start(self, live: LiveSession) -> None:
+        """Announce ``live``, then tell it what it has to know of the surroundings."""
+        await live.start()
+        self._workspace.surroundings.join(live.id, live.publish)
+
+    async def close(self, live: LiveSession) -> None:
+        """End a session's run, what it left running, and its record."""
+        workspace = self._workspace
+        workspace.surroundings.leave(live.id)
+        self._live.pop(live.id, None)
+        await live.close()
+        await workspace.forget_session(live.id)
+        if live.recorded:
+            await asyncio.to_thread(workspace.store.unlock, live.id)
+
+    async def close_all(self) -> None:
+        """Close every open session."""
+        for live in tuple(self._live.values()):
+            await self.close(live)
