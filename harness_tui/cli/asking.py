@@ -84,6 +84,8 @@ async def ask_at_terminal(live: LiveSession, subscription: Subscription) -> None
 
 async def _permission(request: PermissionRequested) -> Answer:
     warn(f"permission needed: {request.permission} {', '.join(request.patterns)}")
+    if request.reason:
+        write_notice(clean_for_display(request.reason, one_line=True) + "\n")
     preview = encode(request.preview)
     shown = preview.get("text") or preview.get("command") or preview.get("url") or preview.get("arguments")
     write_notice(clean_for_display(shown if isinstance(shown, str) else json.dumps(shown)).rstrip() + "\n")
@@ -108,6 +110,8 @@ async def _permission(request: PermissionRequested) -> Answer:
 
 def _offer(request: PermissionRequested, index: int) -> str:
     offer = request.offers[index]
+    if offer.mode is not None:
+        return f"allow, and go on in the mode {offer.mode}"
     rules = ", ".join(f"{rule.permission} {rule.pattern}" for rule in offer.rules)
     return f"allow for the {offer.scope}: {rules}"
 

@@ -13,9 +13,11 @@ from urllib.parse import urlsplit
 
 from harness_tui.core.event_parts import Offer, OfferedRule
 from harness_tui.core.patterns import escape
+from harness_tui.core.seams import Check
 from harness_tui.core.values import Rule
 from harness_tui.permissions.layers import Subject, covers
 from harness_tui.permissions.matching import PATH_PERMISSIONS, Matcher
+from harness_tui.permissions.protected import protected_name
 
 ONCE_ONLY: Final = frozenset({"doom_loop"})
 """Permissions that are given once, never kept."""
@@ -33,7 +35,8 @@ def offers_for(asked: Sequence[Subject], matcher: Matcher) -> tuple[Offer, ...]:
     """Return the wider approvals of a call of which ``asked`` is asked.
 
     For each scope, session first, the narrow offer comes before a wider one (a file before its folder, a command before
-    its program). Each covers all of ``asked``; where a check cannot be covered by a sound rule there is no offer.
+    its program), and the mode that would allow all of ``asked`` is the last of the session. Each covers all of
+    ``asked``; where a check cannot be covered by a sound rule there is no offer.
     """
     if not asked or any(subject.check.permission in ONCE_ONLY for subject in asked):
         return ()
@@ -47,7 +50,16 @@ def offers_for(asked: Sequence[Subject], matcher: Matcher) -> tuple[Offer, ...]:
             if rules and rules not in seen:
                 seen.add(rules)
                 offers.append(Offer(scope, rules))
+        if scope == "session" and all(_is_plain_edit(subject.check, matcher) for subject in asked):
+            offers.append(Offer(scope, (), mode="accept-edits"))
     return tuple(offers)
+
+
+def _is_plain_edit(check: Check, matcher: Matcher) -> bool:
+    """Tell whether the mode accept-edits would allow what is asked."""
+    if check.permission != "edit" or matcher.path_value(check.value).relative is None:
+        return False
+    return protected_name(matcher, check) is None
 
 
 def _rules(asked: Sequence[Subject], patterns: Sequence[str | None], matcher: Matcher) -> tuple[OfferedRule, ...]:

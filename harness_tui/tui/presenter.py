@@ -242,13 +242,13 @@ class Presenter:
     def _apply_request(self, event: ev.Event, moment: str) -> None:
         match event:
             case ev.PermissionRequested():
-                self.state.requests.append(event)
+                self.state.add_request(event)
                 self._tools.wait(event)
             case ev.PermissionResolved():
                 self.state.drop_request(request=event.request, call=event.call)
                 self._tools.resolve(event, moment)
             case ev.QuestionAsked():
-                self.state.requests.append(event)
+                self.state.add_request(event)
                 source, title = clean_for_display(event.source, one_line=True), clean_for_display(event.title)
                 self._add(QuestionBlock(event.request, source, title))
             case ev.QuestionAnswered():
@@ -263,7 +263,7 @@ class Presenter:
             case ev.SessionStarted(parent=parent) if parent is not None:
                 self._tools.adopt(envelope.session, parent.call)
             case ev.PermissionRequested() | ev.QuestionAsked() as event:
-                self.state.requests.append(event)
+                self.state.add_request(event)
             case ev.PermissionResolved(request=request) | ev.QuestionAnswered(request=request):
                 self.state.drop_request(request=request)
             case ev.ToolStarted(call=call, title=title):

@@ -39,6 +39,12 @@ class SessionState:
     titles: dict[str, str] = field(default_factory=dict[str, str])
     """Call to title, for approvals."""
 
+    def add_request(self, request: PermissionRequested | QuestionAsked) -> None:
+        """Take a request; one about the same call takes the place of the earlier one."""
+        if (call := _call_of(request)) is not None:
+            self.drop_request(call=call)
+        self.requests.append(request)
+
     def drop_request(self, request: str | None = None, call: str | None = None) -> None:
         """Forget a request by its id, or all of a call."""
         self.requests = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness_tui.core.seams import GateDecision
@@ -11,7 +13,7 @@ def shown(decision: GateDecision, scope: str) -> list[list[str]]:
     return [
         [f"{rule.permission} {rule.pattern} {rule.action}" for rule in offer.rules]
         for offer in decision.offers
-        if offer.scope == scope
+        if offer.scope == scope and offer.mode is None
     ]
 
 
@@ -115,7 +117,34 @@ def test_every_offer_once_taken_allows_the_same_call(project, make_call, permiss
     for offer in project.gate().decide(call).offers:
         gate = project.gate()
         gate.remember(call, "session", offer.rules)
-        assert gate.decide(call).action == "allow"
+        assert gate.decide(replace(call, mode=offer.mode or call.mode)).action == "allow"
+
+
+@pytest.mark.parametrize(
+    ("checks", "offered"),
+    [
+        ((("edit", "src/a.py"),), True),
+        ((("edit", "src/a.py"), ("edit", "b.py")), True),
+        ((("bash", "echo a > out.txt"),), False),  # the command asks as well
+        ((("edit", ".env"),), False),
+        ((("edit", ".git/config"),), False),
+        ((("edit", "/elsewhere/a.py"),), False),
+        ((("edit", "src/a.py"), ("mcp", "srv_echo")), False),
+        ((("doom_loop", "edit"), ("edit", "src/a.py")), False),
+    ],
+)
+def test_the_mode_that_allows_edits_is_offered_where_it_would_allow_the_call(
+    project, make_call, checks: tuple[tuple[str, str], ...], offered: bool
+) -> None:
+    call = make_call(*checks)
+    modes = [(offer.scope, offer.mode, offer.rules) for offer in project.gate().decide(call).offers if offer.mode]
+    assert modes == ([("session", "accept-edits", ())] if offered else [])
+    assert (project.gate().decide(replace(call, mode="accept-edits")).action == "allow") is offered
+
+
+def test_the_mode_is_offered_for_the_files_of_a_command_that_is_allowed_itself(project, make_call) -> None:
+    decision = project.gate(("bash echo * allow",)).decide(make_call(("bash", "echo a > out.txt")))
+    assert [offer.mode for offer in decision.offers if offer.scope == "session"] == [None, None, "accept-edits"]
 
 
 @pytest.mark.parametrize(

@@ -369,3 +369,11 @@ def test_usage_queue_and_changes_reach_the_state(session: Any) -> None:
     state = session.presenter.state
     assert (state.context_used, state.context_limit, state.cost) == (600, 1000, 0.5)
     assert (state.model, state.title, state.queue[0].text) == ("other", "A title", "next")
+
+
+def test_a_call_that_is_asked_about_anew_waits_once(session: Any) -> None:
+    def asked(request: str, call: str) -> ev.PermissionRequested:
+        return ev.PermissionRequested(request, call, "edit", ("a.py",), ArgumentsPreview({}), ())
+
+    session.play(asked("r1", "c1"), asked("r2", "c2"), asked("r3", "c1"))
+    assert [request.request for request in session.presenter.state.requests] == ["r2", "r3"]
