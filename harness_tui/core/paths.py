@@ -1,14 +1,13 @@
-"""The one path module: containment by components, names, and writes that are whole or not at all."""
+"""The one path module: containment by components, names, reading what is a regular file and nothing else."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
+from harness_tui.core.atomic import write_atomic as write_atomic
 from harness_tui.core.errors import HarnessError
 
 
@@ -82,38 +81,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def write_atomic(path: Path, data: bytes, *, mode: int | None = None) -> None:
-    """Write ``data`` to ``path`` through a temporary file in the same folder, then rename.
-
-    ``mode`` is that of the new file; without it an existing file keeps its own. No temporary file is left behind.
-    """
-    if mode is None:
-        with contextlib.suppress(OSError):
-            mode = stat.S_IMODE(path.stat().st_mode)
-    descriptor, temporary = tempfile.mkstemp(prefix=".harness-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            if mode is not None:
-                os.fchmod(descriptor, mode)
-            else:
-                os.fchmod(descriptor, 0o666 & ~_umask())
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
 def make_private_folder(path: Path) -> Path:
     """Create ``path`` with mode 0700 where it is missing, and return it."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     return path
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -155,7 +155,7 @@ def test_a_write_that_fails_leaves_the_old_bytes_and_nothing_else(
     path = tmp_path / "a"
     path.write_bytes(b"old")
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "replace", fail)
