@@ -41,6 +41,19 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             PRIMARY KEY (session, seq))""",
         "CREATE TABLE locks (session TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL)",
     ),
+    (
+        "ALTER TABLE sessions ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0",
+        "UPDATE sessions SET reserved = last_seq",
+        "ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE events ADD COLUMN blobs TEXT",
+        "ALTER TABLE messages ADD COLUMN blobs TEXT",
+        "CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL)",
+        "CREATE TABLE blob_refs (session TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (session, hash))",
+        "CREATE INDEX blob_refs_by_hash ON blob_refs (hash)",
+        """CREATE TABLE repairs (
+            session TEXT NOT NULL, seq INTEGER NOT NULL, after INTEGER, role TEXT, json TEXT,
+            PRIMARY KEY (session, seq, after, json))""",
+    ),
 )
 """What leads from one schema number (``user_version``) to the next; never changed, only added to."""
 

@@ -85,12 +85,13 @@ def take(connection: sqlite3.Connection, session: str) -> bool:
     return True
 
 
-def give_back(connection: sqlite3.Connection, session: str) -> None:
-    """Give the lock back where it is this process's; another's is left alone."""
+def give_back(connection: sqlite3.Connection, session: str) -> bool:
+    """Give the lock back where it is this process's, and tell whether it was; another's is left alone."""
     mine = this_process()
-    connection.execute(
+    found = connection.execute(
         "DELETE FROM locks WHERE session = ? AND pid = ? AND started = ?", (session, mine.pid, mine.started)
     )
+    return found.rowcount > 0
 
 
 def live_sessions(connection: sqlite3.Connection) -> set[str]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from harness_tui.core.codec import decode, encode
-from harness_tui.core.envelope import Envelope, envelope_from_json
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.events import MessageAdded, RunStarted, StepFinished, ToolFinished
 from harness_tui.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from harness_tui.core.redaction import redact, redact_data
@@ -38,22 +38,12 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def event_json(envelope: Envelope) -> str:
+def event_data(envelope: Envelope) -> dict[str, Any]:
     """Return the fields of the event (and ``first_seq``), redacted; the head is kept in columns."""
     data = cast(dict[str, Any], encode(envelope.event))
     if envelope.first_seq is not None:
         data["first_seq"] = envelope.first_seq
-    return dumps(redact_data(data))
-
-
-def event_from_row(session: str, row: tuple[int, str, str | None, str, str]) -> Envelope | None:
-    """Read ``(seq, time, run, type, json)``; ``None`` for a type of a later version.
-
-    Raises ``ValueError`` and ``CodecError``.
-    """
-    seq, time, run, kind, text = row
-    head = {"type": kind, "seq": seq, "time": time, "session": session, "run": run}
-    return envelope_from_json(head | json.loads(text))
+    return cast(dict[str, Any], redact_data(data))
 
 
 def message_of(envelope: Envelope) -> Message | None:
@@ -67,7 +57,7 @@ def message_of(envelope: Envelope) -> Message | None:
             return None
 
 
-def message_json(message: Message) -> str:
+def message_data(message: Message) -> dict[str, Any]:
     """Return the message with its private parts, redacted."""
     data = cast(dict[str, Any], encode(message, with_private=True))
     opaque = data.pop("opaque", None)
@@ -77,7 +67,7 @@ def message_json(message: Message) -> str:
         data["attachments"] = attachments
     if opaque is not None:
         data["opaque"] = opaque
-    return dumps(data)
+    return data
 
 
 def _redacted_attachment(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,9 +78,9 @@ def _redacted_attachment(item: Mapping[str, Any]) -> dict[str, Any]:
     return cast(dict[str, Any], redact_data(rest)) | kept
 
 
-def message_from_json(role: str, text: str) -> Message:
-    """Read a stored message. Raises ``KeyError`` for an unknown role, ``ValueError``, ``CodecError``."""
-    return decode(_CLASSES[role], json.loads(text))
+def message_from_data(role: str, data: Any) -> Message:
+    """Read a stored message. Raises ``KeyError`` for an unknown role, and ``CodecError``."""
+    return decode(_CLASSES[role], data)
 
 
 def headline(message: Message) -> str | None:

@@ -14,7 +14,7 @@ import re
 import shutil
 import threading
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,20 +23,24 @@ from harness_tui.core.codec import decode, encode
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import Parent
-from harness_tui.core.events import Event, SessionChanged, ToolFinished
+from harness_tui.core.events import Event, Notice, SessionChanged, ToolFinished
 from harness_tui.core.ids import new_id
 from harness_tui.core.messages import Message, ToolMessage
 from harness_tui.core.seams import Clock
-from harness_tui.sessions import locks, tables
+from harness_tui.sessions import locks, packing, rows, tables
 from harness_tui.sessions.database import Database
+from harness_tui.sessions.open_calls import OpenCalls
 from harness_tui.sessions.records import dumps
 
 INTERRUPTED: Final = "interrupted, effect unknown"
 """The result of a call whose process died before it had one."""
 
+CUT: Final = "the program ended without a word; what it told as events {first} to {last} may be missing here"
+"""Stands for the numbers that may have been seen, and were not recorded, when a process died."""
+
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PAGE: Final = 512
-_COLUMNS: Final = "id, root, title, headline, created, updated, parent, messages, bytes"
+_COLUMNS: Final = "id, root, title, headline, created, updated, parent, messages, bytes, pinned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class SessionInfo:
     bytes: int
     live: bool
     parent: Parent | None = None
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class SessionStore:
         self._clock = clock or SystemClock()
         self._held: set[str] = set()
         self._held_guard = threading.Lock()
+        self._calls: dict[str, tuple[int, OpenCalls]] = {}
 
     def close(self) -> None:
         """Give back every lock of this store and close the file; the next use opens it again."""
@@ -106,7 +112,8 @@ class SessionStore:
             if connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone():
                 raise HarnessError("there is a session of this name already", where=session, code="session-exists")
             connection.execute(
-                "INSERT INTO sessions (id, root, title, created, updated, parent) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO sessions (id, root, title, created, updated, parent, reserved) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     session,
                     root_text(root),
@@ -114,6 +121,7 @@ class SessionStore:
                     now,
                     now,
                     dumps(encode(parent)) if parent else None,
+                    tables.RESERVE if lock else 0,
                 ),
             )
             if lock:
@@ -125,36 +133,36 @@ class SessionStore:
     def info(self, session: str) -> SessionInfo:
         """Return the session with this id, or with the one id that starts so. Raises ``UsageError``."""
         with self._database.read() as connection:
-            rows = connection.execute(f"SELECT {_COLUMNS} FROM sessions WHERE id = ?", (session,)).fetchall()
-            if not rows and session:
-                rows = connection.execute(
+            found = connection.execute(f"SELECT {_COLUMNS} FROM sessions WHERE id = ?", (session,)).fetchall()
+            if not found and session:
+                found = connection.execute(
                     f"SELECT {_COLUMNS} FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY id LIMIT 6",
                     (len(session), session),
                 ).fetchall()
-            live = locks.live_sessions(connection) if rows else set[str]()
-        if not rows:
+            live = locks.live_sessions(connection) if found else set[str]()
+        if not found:
             raise UsageError(
                 "there is no such session",
                 where=session or "(empty)",
                 mend="see 'harness sessions list'",
                 code="unknown",
             )
-        if len(rows) > 1:
-            names = ", ".join(str(row[0]) for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
+        if len(found) > 1:
+            names = ", ".join(str(row[0]) for row in found[:5]) + (", ..." if len(found) > 5 else "")
             raise UsageError(
                 f"several sessions start so: {names}", where=session, mend="give more of the id", code="ambiguous"
             )
-        return self._info(rows[0], live)
+        return self._info(found[0], live)
 
     def list(self, root: Path | None = None) -> builtins.list[SessionInfo]:
         """Return the sessions of ``root``, or all of them, the one that changed last first."""
         where, values = ("WHERE root = ?", (root_text(root),)) if root is not None else ("", ())
         with self._database.read() as connection:
-            rows = connection.execute(
+            found = connection.execute(
                 f"SELECT {_COLUMNS} FROM sessions {where} ORDER BY updated DESC, id DESC", values
             ).fetchall()
             live = locks.live_sessions(connection)
-        return [self._info(row, live) for row in rows]
+        return [self._info(row, live) for row in found]
 
     def latest(self, root: Path) -> SessionInfo | None:
         """Return the session of ``root`` to go on with: the latest that has a message and is not a subagent's."""
@@ -170,7 +178,7 @@ class SessionStore:
     def last_seq(self, session: str) -> int:
         """Return the number of the latest event, 0 before the first. Raises ``UsageError`` for an unknown session."""
         with self._database.read() as connection:
-            return tables.last_seq(connection, session)
+            return rows.last_seq(connection, session)
 
     def rename(self, session: str, title: str) -> None:
         """Give the session a title.
@@ -181,18 +189,18 @@ class SessionStore:
         if wanted is None:
             raise UsageError("the title is empty", where=session)
         with self._database.write() as connection:
-            seq = tables.last_seq(connection, session) + 1
+            seq = rows.numbers(connection, session)[1] + 1
             if locks.holder_of(connection, session) is None:
                 envelope = self._envelope(session, seq, SessionChanged(title=wanted), None)
-                tables.insert(connection, envelope)
-                tables.set_last(connection, session, seq, envelope.time)
+                tables.insert(connection, envelope, OpenCalls(session))
+                tables.set_last(connection, session, seq, envelope.time, ahead=0)
             tables.set_title(connection, session, wanted)
 
     def delete(self, session: str) -> None:
         """Remove the session, its subagents' sessions and their folders. Raises ``HarnessError`` when one is open."""
         with self._database.write() as connection:
-            tables.last_seq(connection, session)
-            doomed = tables.family(connection, session)
+            rows.last_seq(connection, session)
+            doomed = rows.family(connection, session)
             for name in doomed:
                 holder = locks.holder_of(connection, name)
                 if holder is not None:
@@ -202,9 +210,12 @@ class SessionStore:
                     ("events", "session"),
                     ("messages", "session"),
                     ("locks", "session"),
+                    ("blob_refs", "session"),
+                    ("repairs", "session"),
                     ("sessions", "id"),
                 ):
                     connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))
+            packing.drop_unused(connection)
         for name in doomed:
             shutil.rmtree(self.folder(name), ignore_errors=True)
 
@@ -219,7 +230,9 @@ class SessionStore:
         if not envelopes:
             return
         with self._database.write() as connection:
-            last = tables.last_seq(connection, session)
+            last = rows.last_seq(connection, session)
+            known = self._calls.get(session)
+            calls = known[1].copy() if known is not None and known[0] == last else OpenCalls(session)
             for envelope in envelopes:
                 if envelope.seq <= last or envelope.session != session:
                     raise HarnessError(
@@ -228,9 +241,10 @@ class SessionStore:
                         mend="another process may have written this session: resume it again",
                         code="out-of-order",
                     )
-                tables.insert(connection, envelope)
+                tables.insert(connection, envelope, calls)
                 last = envelope.seq
             tables.set_last(connection, session, last, envelopes[-1].time)
+        self._calls[session] = (last, calls)
 
     def events(self, session: str, after_seq: int = 0) -> Iterator[Envelope]:
         """Yield the merged events after ``after_seq``, read in pages.
@@ -241,17 +255,15 @@ class SessionStore:
         self.last_seq(session)
         while True:
             with self._database.read() as connection:
-                rows = connection.execute(
-                    "SELECT seq, time, run, type, json FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
+                page = connection.execute(
+                    f"SELECT {rows.EVENT_COLUMNS} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
                     (session, after_seq, _PAGE),
                 ).fetchall()
-            for row in rows:
-                envelope = tables.read_event(session, row)
-                if envelope is not None:
-                    yield envelope
-            if len(rows) < _PAGE:
+                envelopes = rows.read_events(connection, session, page)
+            yield from envelopes
+            if len(page) < _PAGE:
                 return
-            after_seq = int(rows[-1][0])
+            after_seq = int(page[-1][0])
 
     def messages(self, session: str, *, since_compaction: bool = True) -> builtins.list[StoredMessage]:
         """Return what a model is sent: the messages after the last ``context_compacted``, or all of them.
@@ -260,38 +272,57 @@ class SessionStore:
         and ``HarnessError`` for a message that cannot be read.
         """
         with self._database.read() as connection:
-            tables.last_seq(connection, session)
+            rows.last_seq(connection, session)
             after = 0
             if since_compaction:
                 (found,) = connection.execute(
                     "SELECT max(seq) FROM events WHERE session = ? AND type = 'context_compacted'", (session,)
                 ).fetchone()
                 after = int(found or 0)
-            rows = connection.execute(
-                "SELECT seq, role, json FROM messages WHERE session = ? AND seq > ? ORDER BY seq", (session, after)
+            found = connection.execute(
+                f"SELECT {rows.MESSAGE_COLUMNS} FROM messages WHERE session = ? AND seq > ? ORDER BY seq",
+                (session, after),
             ).fetchall()
-        return [StoredMessage(int(row[0]), tables.read_message(session, row)) for row in rows]
+            messages = rows.read_messages(connection, session, found)
+        return [StoredMessage(int(row[0]), message) for row, message in zip(found, messages, strict=True)]
 
     def repair(self, session: str) -> builtins.list[ToolMessage]:
         """Give every call that was left without a result one that says so, and return these results.
 
         For a session that a dead process left: call it under the session's lock, before the stream is opened (it adds
         events). They are ``tool_finished`` with metadata ``{"interrupted": true}``; a second repair finds nothing.
+        Numbers that may have been seen and were not recorded are taken by one ``notice``, never given again.
         """
         with self._database.write() as connection:
-            last = tables.last_seq(connection, session)
-            calls, asked_at = tables.open_calls(connection, session)
-            if not calls:
+            last, seen = rows.numbers(connection, session)
+            calls, asked_at = rows.open_calls(connection, session)
+            if not calls and seen <= last:
                 return []
             row = connection.execute(
                 "SELECT run FROM events WHERE session = ? AND seq = ?", (session, asked_at)
             ).fetchone()
+            waiting = OpenCalls(session)
+            if last and seen > last:
+                notice = Notice("warning", "sessions", CUT.format(first=last + 1, last=seen))
+                gap = replace(self._envelope(session, seen, notice, None), first_seq=last + 1)
+                tables.insert(connection, gap, waiting)
+                last = seen
             for call in calls:
                 last += 1
                 event = ToolFinished(call.call, call.tool, INTERRUPTED, True, {"interrupted": True})
-                tables.insert(connection, self._envelope(session, last, event, row[0] if row else None))
-            tables.set_last(connection, session, last, rfc3339(self._clock.now()))
+                tables.insert(connection, self._envelope(session, last, event, row[0] if row else None), waiting)
+            tables.set_last(connection, session, last, rfc3339(self._clock.now()), ahead=0)
         return [ToolMessage(call.call, call.tool, INTERRUPTED, True) for call in calls]
+
+    def open_numbers(self, session: str) -> int:
+        """Return the number of the latest event, for the stream that goes on after it.
+
+        Numbers that this stream gives count as seen from now on, until :meth:`unlock` says which of them were.
+        """
+        with self._database.write() as connection:
+            last = rows.last_seq(connection, session)
+            tables.set_reserved(connection, session, last + tables.RESERVE)
+        return last
 
     # --- locks -------------------------------------------------------------------------------------
 
@@ -301,16 +332,20 @@ class SessionStore:
         The lock of a dead process is taken over. Raises ``UsageError`` for an unknown session.
         """
         with self._database.write() as connection:
-            tables.last_seq(connection, session)
+            rows.last_seq(connection, session)
             taken = locks.take(connection, session)
         if taken:
             self._hold(session)
         return taken
 
-    def unlock(self, session: str) -> None:
-        """Give the session back; nothing happens when this process does not hold it."""
+    def unlock(self, session: str, *, seen: int = 0) -> None:
+        """Give the session back; nothing happens when this process does not hold it.
+
+        ``seen`` is the last number that the stream gave, recorded or not: none up to it is given again.
+        """
         with self._database.write() as connection:
-            locks.give_back(connection, session)
+            if locks.give_back(connection, session):
+                tables.set_reserved(connection, session, seen)
         with self._held_guard:
             self._held.discard(session)
 
@@ -336,7 +371,7 @@ class SessionStore:
         return Envelope(seq, rfc3339(self._clock.now()), session, event, run)
 
     def _info(self, row: tuple[Any, ...], live: set[str]) -> SessionInfo:
-        session, root, title, first_line, created, updated, parent, messages, size = row
+        session, root, title, first_line, created, updated, parent, messages, size, pinned = row
         return SessionInfo(
             session=session,
             title=title or first_line,
@@ -347,6 +382,7 @@ class SessionStore:
             bytes=size + _folder_bytes(self.folder(session)),
             live=session in live,
             parent=decode(Parent, json.loads(parent)) if parent else None,
+            pinned=bool(pinned),
         )
 
 

@@ -54,7 +54,7 @@ class OpenSessions:
         def load_history() -> tuple[History, int]:
             store.repair(info.session)
             stored = store.messages(info.session)
-            return History(item.message for item in stored), store.last_seq(info.session)
+            return History(item.message for item in stored), store.open_numbers(info.session)
 
         history, last_seq = await asyncio.to_thread(load_history)
         here = root_text(workspace.project.root)
@@ -110,7 +110,7 @@ class OpenSessions:
         await live.close()
         await workspace.forget_session(live.id)
         if live.recorded:
-            await asyncio.to_thread(workspace.store.unlock, live.id)
+            await asyncio.to_thread(workspace.store.unlock, live.id, seen=live.stream.last_seq)
 
     async def close_all(self) -> None:
         """Close every open session."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,9 @@ from harness_tui.core.events import (
 )
 from harness_tui.core.messages import AssistantMessage, Attachment, ToolCall, ToolMessage, UserMessage
 from harness_tui.core.redaction import REDACTOR
+from harness_tui.sessions.packing import LOST
 from harness_tui.sessions.store import INTERRUPTED, SessionStore
+from harness_tui.sessions.tables import RESERVE
 
 TIME = "2026-01-02T03:04:05.678Z"
 
@@ -154,9 +157,13 @@ def test_a_call_without_a_result_gets_one_once(store: SessionStore) -> None:
     store.append(session, envelopes(session, prompt("hi"), asks("c1", "c2", "c3"), result("c1")))
     assert store.repair(session) == [ToolMessage(call, "read", INTERRUPTED, True) for call in ("c2", "c3")]
     assert store.repair(session) == []
-    last = list(store.events(session))[-1]
-    assert last.event == ToolFinished("c3", "read", INTERRUPTED, True, {"interrupted": True})
-    assert (last.seq, last.run) == (5, "run_1")
+    gap, *answers = list(store.events(session))[3:]
+    assert isinstance(gap.event, Notice)
+    assert (gap.first_seq, gap.seq) == (4, 3 + RESERVE)
+    assert [(item.seq, item.run, item.event) for item in answers] == [
+        (gap.seq + 1, "run_1", ToolFinished("c2", "read", INTERRUPTED, True, {"interrupted": True})),
+        (gap.seq + 2, "run_1", ToolFinished("c3", "read", INTERRUPTED, True, {"interrupted": True})),
+    ]
     assert [stored.message for stored in store.messages(session)][2:] == [
         ToolMessage("c1", "read", "done"),
         ToolMessage("c2", "read", INTERRUPTED, True),
@@ -303,3 +310,98 @@ def test_an_event_type_of_a_later_version_is_left_out(store: SessionStore, datab
         connection.execute("UPDATE events SET type = 'from_the_future' WHERE seq = 1")
     connection.close()
     assert [envelope.seq for envelope in store.events(session)] == [2]
+
+
+def test_a_session_that_was_closed_goes_on_with_the_next_number(store: SessionStore) -> None:
+    session = store.create(Path("/p"), lock=True).session
+    store.append(session, envelopes(session, prompt("hi")))
+    store.unlock(session, seen=1)
+    assert store.lock(session)
+    assert store.repair(session) == []
+    assert store.last_seq(session) == 1
+
+
+def test_numbers_that_were_seen_and_not_recorded_are_not_given_again(store: SessionStore) -> None:
+    session = store.create(Path("/p"), lock=True).session
+    store.append(session, envelopes(session, prompt("hi")))
+    store.unlock(session, seen=7)  # events 2 to 7 could not be written
+    store.repair(session)
+    (gap,) = store.events(session, 1)
+    assert (gap.first_seq, gap.seq) == (2, 7)
+    assert store.last_seq(session) == 7
+
+
+def test_a_session_that_died_before_its_first_event_begins_with_number_one(store: SessionStore) -> None:
+    session = store.create(Path("/p"), lock=True).session
+    assert store.repair(session) == []
+    assert store.last_seq(session) == 0
+
+
+def test_a_closed_session_is_renamed_behind_every_number_that_was_seen(store: SessionStore) -> None:
+    session = store.create(Path("/p")).session
+    store.append(session, envelopes(session, prompt("hi")))
+    store.rename(session, "new")
+    assert store.last_seq(session) == 1 + RESERVE + 1
+
+
+def test_a_text_that_stands_in_many_places_is_kept_once(store: SessionStore, database: Path) -> None:
+    image = Attachment("image", "image/png", 750_000, path="a.png", content="iVBO" * 250_000)
+    output = "line\n" * 8_000
+    session = store.create(Path("/p")).session
+    number = 1
+    for turn in range(10):
+        call = f"c{turn}"
+        written = envelopes(session, prompt(f"turn {turn}", image), asks(call), result(call, output), start=number)
+        store.append(session, written)
+        number += 3
+    assert [stored.message for stored in store.messages(session)][:3] == [
+        UserMessage("turn 0", (image,)),
+        AssistantMessage(calls=(ToolCall("c0", "read", {"path": "a.py"}),)),
+        ToolMessage("c0", "read", output),
+    ]
+    assert [envelope.event for envelope in store.events(session)][2] == result("c0", output)
+    store.close()
+    assert sum(path.stat().st_size for path in database.parent.iterdir()) < 1_000_000 + 40_000 + 300_000
+    assert 1_040_000 < store.info(session).bytes < 1_060_000
+
+
+def test_texts_of_a_deleted_session_go_unless_another_has_them(store: SessionStore, database: Path) -> None:
+    shared, own = "s" * 5000, "o" * 6000
+    first, second = store.create(Path("/p")).session, store.create(Path("/p")).session
+    store.append(first, envelopes(first, prompt(shared), prompt(own)))
+    store.append(second, envelopes(second, prompt(shared)))
+    store.delete(first)
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT size FROM blobs").fetchall() == [(5000,)]
+    connection.close()
+    assert [stored.message for stored in store.messages(second)] == [UserMessage(shared)]
+
+
+def test_a_long_text_that_was_lost_says_so_in_its_place(store: SessionStore, database: Path) -> None:
+    session = store.create(Path("/p")).session
+    picture = Attachment("image", "image/png", 9, path="a.png", content="A" * 5000)
+    store.append(session, envelopes(session, prompt("t" * 5000, picture)))
+    with sqlite3.connect(database) as connection:
+        connection.execute("DELETE FROM blobs")
+    connection.close()
+    (stored,) = store.messages(session)
+    assert stored.message == UserMessage(LOST, (replace(picture, content=None),))
+
+
+def test_five_hundred_results_of_one_answer_each_belong_to_it(store: SessionStore) -> None:
+    session = store.create(Path("/p")).session
+    calls = [f"c{number}" for number in range(500)]
+    store.append(session, envelopes(session, prompt("go"), asks(*calls)))
+    for number, call in enumerate(calls):
+        store.append(session, envelopes(session, result(call), result(call), start=3 + 2 * number))
+    assert [stored.seq for stored in store.messages(session)] == [1, 2, *range(3, 1003, 2)]
+    assert store.repair(session) == []
+
+
+def test_a_write_that_fails_leaves_its_calls_waiting(store: SessionStore) -> None:
+    session = store.create(Path("/p")).session
+    store.append(session, envelopes(session, prompt("go"), asks("c1")))
+    with pytest.raises(HarnessError):
+        store.append(session, [*envelopes(session, result("c1"), start=3), *envelopes(session, result("c1"))])
+    store.append(session, envelopes(session, result("c1"), start=3))
+    assert [stored.seq for stored in store.messages(session)] == [1, 2, 3]
