@@ -21,11 +21,13 @@ _SHAPES: Final = re.compile(
     r"|glpat-[A-Za-z0-9_-]{16,}"
     r"|xox[abprs]-[A-Za-z0-9-]{10,}"
     r"|A(?:KIA|SIA)[A-Z0-9]{16}"
-    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
 )
 _BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
-_USERINFO: Final = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/\s:@]+:[^/\s@]+@")
+# Each of these begins with what is rare, or takes a run of characters as a whole: a pattern that may begin at every word
+# and runs on to the end of a long line takes half a minute for one tool result.
+_JWT: Final = re.compile(r"eyJ[A-Za-z0-9_-]{10,}+(\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+)?")
+_USERINFO: Final = re.compile(r"(?<=[A-Za-z0-9+.-])://[^/\s:@]+:[^/\s@]+@")
 
 SECRET_NAMES: Final = re.compile(
     r"(?i)(api[_-]?key|token|secret|passw(or)?d|credential|private[_-]?key|authorization|cookie)"
@@ -55,8 +57,9 @@ class Redactor:
         if self._pattern is not None:
             text = self._pattern.sub(MARK, text)
         text = _SHAPES.sub(MARK, text)
+        text = _JWT.sub(lambda match: MARK if match[1] else match[0], text)
         text = _BEARER.sub(lambda match: f"{match[1]} {MARK}", text)
-        return _USERINFO.sub(lambda match: f"{match[1]}{MARK}@", text)
+        return _USERINFO.sub(f"://{MARK}@", text)
 
     def data(self, data: Any) -> Any:
         """Return JSON ``data`` with every text in it redacted."""

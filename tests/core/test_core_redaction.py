@@ -66,3 +66,17 @@ def test_names_of_secrets_are_known(name: str) -> None:
 @pytest.mark.parametrize("name", ["PATH", "HOME", "KEYBOARD", "author"])
 def test_other_names_are_not(name: str) -> None:
     assert not SECRET_NAMES.search(name)
+
+
+def test_a_token_in_a_long_run_of_characters_is_found() -> None:
+    token = f"eyJ{'a' * 20}.{'b' * 20}.{'c' * 20}"
+    assert redact(f"x-{token} eyJ{'d' * 30} https://u:p@h/ git+ssh://u:p@h") == (
+        f"x-{MARK} eyJ{'d' * 30} https://{MARK}@h/ git+ssh://{MARK}@h"
+    )
+
+
+@pytest.mark.parametrize("piece", ["a.b.", "eyJ", "://a:", "basic ", "-----BEGIN A "])
+def test_a_megabyte_of_what_a_secret_begins_with_is_read_once(piece: str) -> None:
+    # With a pattern that begins anew at each of them this does not end within the time of a test.
+    text = piece * (1_000_000 // len(piece))
+    assert redact(text) == text
