@@ -60,7 +60,7 @@ class Admitter:
         Raises what ``look_again`` raises: the call was allowed, and can no longer be what was shown.
         """
         checks = prepared.checks
-        if self._origin == "model" and self._repeats.is_repeated(call):
+        if self._origin == "model" and self._repeats.is_repeated(call, polls=prepared.polls):
             checks = (*checks, Check("doom_loop", call.tool))
         if not checks:
             return Admission()

@@ -269,7 +269,7 @@ def _offer_of(requested: PermissionRequested, answer: Answer) -> Offer | None:
 def _reply_of(answer: Answer | None) -> QuestionReply:
     match answer:
         case None:
-            return QuestionReply("cancel")
+            return QuestionReply("cancel", nobody=True)
         case Answer(action="accept" | "allow", content=content):
             empty: dict[str, Any] = {}
             return QuestionReply("accept", content or empty)

@@ -15,8 +15,14 @@ class RepeatGuard:
         self._last = ""
         self._count = 0
 
-    def is_repeated(self, call: ToolCall) -> bool:
-        """Count ``call``; true when it is at least the third of its kind in a row."""
+    def is_repeated(self, call: ToolCall, *, polls: bool = False) -> bool:
+        """Count ``call``; true when it is at least the third of its kind in a row.
+
+        One that ``polls`` is never a repetition, and ends the row: what it asks about changes by itself.
+        """
+        if polls:
+            self._last, self._count = "", 0
+            return False
         key = f"{call.tool} {json.dumps(call.arguments, sort_keys=True, default=str)}"
         self._count = self._count + 1 if key == self._last else 1
         self._last = key

@@ -98,10 +98,11 @@ class QuestionRequest:
 
 @record
 class QuestionReply:
-    """How a request to a person ended."""
+    """How a request to a person ended. ``nobody``: there was no person who could have answered."""
 
     action: Literal["accept", "decline", "cancel"]
     content: dict[str, Any] = field(default_factory=dict[str, Any])
+    nobody: bool = False
 
 
 AskPerson: TypeAlias = Callable[[QuestionRequest], Awaitable[QuestionReply]]
@@ -132,13 +133,15 @@ class PreparedCall:
     """A call whose arguments fit, ready for the gate.
 
     ``title`` is one line for a person (verb and target), ``checks`` empty when nothing needs a decision. ``state``
-    carries what :meth:`Tool.run` needs (parsed arguments, the hash that the preview was made from).
+    carries what :meth:`Tool.run` needs (parsed arguments, the hash that the preview was made from). ``polls``: it asks
+    how something stands that goes on by itself, so that asking again and again is no loop.
     """
 
     title: str
     checks: tuple[Check, ...]
     preview: Preview
     state: Any = None
+    polls: bool = False
 
 
 @record

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from harness_tui.children.unattended import UNATTENDED
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import BASH_DRAIN_S, SHELL_PART_CHARS
 from harness_tui.core.seams import Child, ProcessSpawner
@@ -68,7 +69,7 @@ class ShellRunner:
                 [shell, "-c", command, "harness", *self.words],
                 owner="bash",
                 cwd=self.root,
-                env=self.env,
+                env=UNATTENDED | dict(self.env),
                 stdin="null",
                 stdout="pipe",
                 stderr="stdout",

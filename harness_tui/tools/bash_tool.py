@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.children.lookup import find_binary
+from harness_tui.children.unattended import UNATTENDED
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.limits import BASH_TIMEOUT_S
@@ -21,31 +22,6 @@ from harness_tui.tools.targets import find_target
 
 _MAX_TIMEOUT_S: Final = 3_600.0
 _AT_ONCE_S: Final = 0.3
-
-QUIET: Final = {
-    "TERM": "dumb",
-    "NO_COLOR": "1",
-    "PAGER": "cat",
-    "MANPAGER": "cat",
-    "GIT_PAGER": "cat",
-    "SYSTEMD_PAGER": "cat",
-    "GH_PAGER": "cat",
-    "EDITOR": "true",
-    "VISUAL": "true",
-    "GIT_EDITOR": "true",
-    "GIT_SEQUENCE_EDITOR": "true",
-    "GIT_MERGE_AUTOEDIT": "no",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "",
-    "SSH_ASKPASS": "",
-    "SSH_ASKPASS_REQUIRE": "never",
-    "SUDO_ASKPASS": "",
-    "GCM_INTERACTIVE": "never",
-    "GH_PROMPT_DISABLED": "1",
-    "DEBIAN_FRONTEND": "noninteractive",
-    "PIP_NO_INPUT": "1",
-}
-"""Nobody is there to page, to edit or to type a password: programs that would wait for one go on or fail at once."""
 
 INHERITED: Final = (
     "SSH_AUTH_SOCK",
@@ -158,7 +134,7 @@ class BashTool(BuiltinTool):
                 [str(shell), "-c", command.text],
                 owner="bash",
                 cwd=command.workdir,
-                env=QUIET,
+                env=UNATTENDED,
                 inherit=INHERITED,
                 stderr="stdout",
                 stdout_limit=BLOCK,

@@ -27,6 +27,7 @@ class _JobTool(BuiltinTool):
             checks=(),
             preview=ArgumentsPreview({"id": job.id}),
             state=job,
+            polls=job.running,
         )
 
     verb: str

@@ -54,9 +54,7 @@ class QuestionTool(BuiltinTool):
         """Check the questions. Raises ``ToolError``, also where nobody can be asked."""
         checked = self.checked(arguments)
         if context.ask is None:
-            raise ToolError(
-                "nobody can be asked here", where=self.name, mend="decide yourself and say what you assumed"
-            )
+            raise _nobody()
         questions = tuple(_question(item, number) for number, item in enumerate(checked["questions"], 1))
         ids = [question.id for question in questions]
         if len(set(ids)) < len(ids):
@@ -72,10 +70,16 @@ class QuestionTool(BuiltinTool):
         """Ask, and wait for the answer. Raises ``ToolError`` where nobody can be asked."""
         questions: tuple[Question, ...] = prepared.state
         if context.ask is None:
-            raise ToolError("nobody can be asked here", where=self.name)
+            raise _nobody()
         title = cut_end(clean_for_display(questions[0].text, one_line=True), _TITLE_CHARS)
         reply = await context.ask(QuestionRequest("question", context.agent, title, questions))
+        if reply.nobody:
+            raise _nobody()
         return _result(questions, reply)
+
+
+def _nobody() -> ToolError:
+    return ToolError("nobody is there to answer", where="question", mend="decide yourself and say what you assumed")
 
 
 def _question(item: dict[str, Any], number: int) -> Question:

@@ -19,6 +19,8 @@ from harness_tui.core.events import (
 )
 from harness_tui.core.seams import Check, ToolContext, ToolResult
 
+BASH = {"permission": "bash", "pattern": "*", "action": "allow"}
+
 
 def calls(*names: str, **arguments: Any) -> dict[str, Any]:
     return {"tools": [{"name": name, "arguments": arguments} for name in names]}
@@ -117,6 +119,25 @@ async def test_the_third_equal_call_asks_and_allow_by_policy_does_not_cover_it(s
     assert (asked.permission, asked.patterns) == ("doom_loop", ("work",))
     (resolved,) = play.of(PermissionResolved)
     assert (resolved.decision, resolved.scope) == ("deny", "policy")
+
+
+async def test_asking_how_a_command_stands_is_no_loop_while_it_runs(stage: Any) -> None:
+    look = calls("bash_output", id="b1")
+    start = calls("bash", command="sleep 60", background=True)
+    ended = [calls("bash_kill", id="b1"), look, look, look]
+    play = await stage({"turns": [start, look, look, look, look, *ended, {"text": "ok"}]}, rules=(BASH,))
+    assert (await play.say("go")).reason == "completed"
+    outputs = [event for event in play.of(ToolFinished) if event.tool == "bash_output"]
+    assert [event.metadata.get("running") for event in outputs] == [True] * 4 + [False] * 2 + [None]
+    assert [event.patterns for event in play.of(PermissionRequested)] == [("bash_output",)]
+
+
+async def test_a_question_that_nobody_can_answer_says_so(stage: Any) -> None:
+    play = await stage({"turns": [calls("question", questions=[{"text": "May I?"}]), {"text": "ok"}]})
+    assert (await play.say("go")).reason == "completed"
+    (finished,) = play.of(ToolFinished)
+    assert finished.is_error
+    assert finished.output == "question: nobody is there to answer (decide yourself and say what you assumed)"
 
 
 async def test_equal_calls_with_another_between_them_are_no_loop(stage: Any) -> None:

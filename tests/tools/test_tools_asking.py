@@ -94,5 +94,12 @@ async def test_questions_that_cannot_be_answered_are_an_error(
 
 
 async def test_where_nobody_can_be_asked_the_model_is_told(bench: Any) -> None:
-    with pytest.raises(ToolError, match="nobody can be asked here"):
+    with pytest.raises(ToolError, match="nobody is there to answer"):
+        await bench.call("question", questions=[{"text": "May I?"}])
+
+    async def nobody(_request: QuestionRequest) -> QuestionReply:
+        return QuestionReply("cancel", nobody=True)
+
+    bench.ask = nobody
+    with pytest.raises(ToolError, match="nobody is there to answer"):
         await bench.call("question", questions=[{"text": "May I?"}])

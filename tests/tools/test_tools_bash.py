@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,39 @@ async def test_nobody_is_asked_and_nothing_pages(bench: Any) -> None:
     for command in ["cat", "read x; echo done", "head -c1 /dev/tty"]:
         async with asyncio.timeout(10):
             await bench.call("bash", command=command)
+
+
+@pytest.mark.skipif(shutil.which("vim") is None, reason="there is no Vim here")
+@pytest.mark.parametrize("command", ["vim x", "vim -c 'set number' x"])
+async def test_a_vim_that_waits_for_a_key_says_that_nobody_types_and_ends(bench: Any, command: str) -> None:
+    (bench.root / "x").write_text("a\n")
+    result = await bench.call("bash", command=command, timeout=30)
+    assert "vim: nobody can type here; use the edit tool or sed" in result.output
+    assert result.metadata["exit_code"] == 1
+    assert [path.name for path in bench.root.iterdir()] == ["x"]
+
+
+@pytest.mark.skipif(shutil.which("vim") is None, reason="there is no Vim here")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "vim -es -c 'normal Ab' -c wq x",
+        "vim -c 'normal Ab' -c wq x",
+        "printf 'Ab\\033:wq\\n' | vim x",
+        "vim -e x <<'.'\ns/a/ab/\nwq\n.",
+    ],
+)
+async def test_a_vim_that_is_told_what_to_do_does_it(bench: Any, command: str) -> None:
+    (bench.root / "x").write_text("a\n")
+    result = await bench.call("bash", command=command, timeout=30)
+    assert (result.metadata["exit_code"], (bench.root / "x").read_text()) == (0, "ab\n")
+
+
+@pytest.mark.skipif(shutil.which("vim") is None, reason="there is no Vim here")
+async def test_the_persons_own_settings_of_vim_count_as_always(bench: Any, tmp_path: Path) -> None:
+    (tmp_path / ".vimrc").write_text("let g:mine = 1\n")
+    await bench.call("bash", command="vim -c 'call writefile([g:mine], \"seen\")' -c q", timeout=30)
+    assert (bench.root / "seen").read_text() == "1\n"
 
 
 async def test_a_commit_without_a_message_ends_by_itself(bench: Any) -> None:
