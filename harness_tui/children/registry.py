@@ -35,7 +35,15 @@ from harness_tui.children.ledger import ChildLedger, LedgerChild
 from harness_tui.children.listing import ProcessInfo, describe, stand_ins
 from harness_tui.children.lookup import find_binary
 from harness_tui.children.reaper import Reaper, become_subreaper
-from harness_tui.children.starting import connect_pipes, discard, kill_group, resolve_program, start_error, terminate
+from harness_tui.children.starting import (
+    connect_pipes,
+    discard,
+    kill_group,
+    resolve_program,
+    start_error,
+    start_or_discard,
+    terminate,
+)
 from harness_tui.children.stderr_log import StderrLog, log_file
 from harness_tui.children.sweep import Swept, sweep
 from harness_tui.core.clock import rfc3339
@@ -126,12 +134,7 @@ class ChildRegistry:
                 stderr=subprocess.PIPE if stderr == "ring" else subprocess.STDOUT,
             )
 
-        starting = asyncio.ensure_future(asyncio.to_thread(start))
-        try:
-            process = await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            starting.add_done_callback(self._discard_unwanted)
-            raise
+        process = await start_or_discard(start, self._discard)
         child = ManagedChild(
             process,
             owner=owner,
@@ -145,7 +148,7 @@ class ChildRegistry:
         try:
             await connect_pipes(child, process, stdout_limit, log)
         except BaseException:
-            self._discard(process)
+            await asyncio.to_thread(self._discard, process)
             raise
         self._adopt(child)
         return child
@@ -371,10 +374,6 @@ class ChildRegistry:
     def _kill_all(self) -> None:
         for child in list(self._children.values()):
             child.kill_now()
-
-    def _discard_unwanted(self, starting: asyncio.Future[subprocess.Popen[bytes]]) -> None:
-        if not starting.cancelled() and starting.exception() is None:
-            self._discard(starting.result())
 
     def _discard(self, process: subprocess.Popen[bytes]) -> None:
         discard(process)

@@ -8,7 +8,7 @@ import errno
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -81,6 +81,29 @@ async def connect_pipes(
     if process.stderr is not None:
         errors = await drain_to(ring, log, process.stderr)
     child.connect(stdin=writer, output=output, errors=errors, ring=ring, log=log)
+
+
+async def start_or_discard(
+    start: Callable[[], subprocess.Popen[bytes]], discard: Callable[[subprocess.Popen[bytes]], None]
+) -> subprocess.Popen[bytes]:
+    """Start a process in a thread; a cancel meanwhile is passed on only when the process is gone again."""
+    starting = asyncio.ensure_future(asyncio.to_thread(start))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        ending = asyncio.ensure_future(_discard_started(starting, discard))
+        while not ending.done():  # a second cancel does not make the process stay
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(ending)
+        raise
+
+
+async def _discard_started(
+    starting: asyncio.Future[subprocess.Popen[bytes]], discard: Callable[[subprocess.Popen[bytes]], None]
+) -> None:
+    await asyncio.wait({starting})
+    if starting.exception() is None:
+        await asyncio.to_thread(discard, starting.result())
 
 
 def kill_group(pid: int) -> None:
