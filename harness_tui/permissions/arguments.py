@@ -11,6 +11,10 @@ from harness_tui.permissions.command import Doubt
 from harness_tui.permissions.programs import (
     DANGEROUS_VARIABLE,
     DECLARERS,
+    GIT_FOLDER_OPTIONS,
+    GIT_OPTIONS,
+    GIT_RUNNERS,
+    GIT_VALUED,
     MAY_SHORTEN,
     NO_FILES,
     OTHER_SHELLS,
@@ -22,13 +26,14 @@ from harness_tui.permissions.programs import (
     Options,
     Writer,
 )
-from harness_tui.permissions.shell_paths import Paths, looks_like_path
+from harness_tui.permissions.shell_paths import Paths, bare_repository, looks_like_path
 from harness_tui.permissions.shell_values import UnreadError, Word
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
 _UNARY: Final = frozenset("-a -b -c -d -e -f -g -h -k -n -p -r -s -t -u -w -x -z -G -L -N -O -S".split())  # noqa: SIM905
 _BINARY: Final = frozenset("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef".split())  # noqa: SIM905
+_LETTERS: Final = 12
 _URL: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://")
 _SET: Final = re.compile(r"[-+][euxo]+|pipefail|errexit|nounset|xtrace")
 _DECLARED: Final = re.compile(r"-[xrg]")
@@ -50,17 +55,22 @@ def assigned_doubts(names: Sequence[str]) -> list[Doubt]:
 
 
 class Arguments:
-    """The words of one command. Files are noted in ``paths`` with ``shown`` as the command that names them."""
+    """The words of one command. Files are noted in ``paths`` with ``shown`` as the command that names them.
 
-    def __init__(self, words: Sequence[Word], paths: Paths, shown: str) -> None:
+    ``splits``: the value of an assignment among them may become several words.
+    """
+
+    def __init__(self, words: Sequence[Word], paths: Paths, shown: str, *, splits: bool = False) -> None:
         self._words = words
         self._paths = paths
         self._shown = shown
+        self._splits = splits or words[0].quoted
 
     def doubts(self) -> list[Doubt]:
         """Return why a rule that fits is not enough; notes the files on the way."""
         name = self._words[0].fixed
         if name is None:
+            self._paths.move(None)
             return [Doubt("its program is computed")]
         if name in DECLARERS or name in ("unset", "read"):
             return self._variables(name)
@@ -80,12 +90,16 @@ class Arguments:
         doubts: list[Doubt] = []
         if name in STATEFUL:
             doubts.append(Doubt(f"{name} changes what later words mean, or runs what it is given"))
+            if name in ("source", "."):
+                self._paths.move(None)
         elif name in SHELLS or name in OTHER_SHELLS:
             doubts.append(Doubt(f"{name} runs a text that is not looked into"))
         elif name in UNSEEN_WRITERS and not self._only_reads(name):
             doubts.append(Doubt(f"which files {name} writes is not looked into"))
+        elif "/" in name and not name.startswith("/") and self._paths.moved:
+            doubts.append(Doubt(f"which program {name} is depends on the working folder, which is changed"))
         base = name.rpartition("/")[2]
-        doubts += self._options(RISKY_OPTIONS.get(base, Options()), base)
+        doubts += self._git() if base == "git" else self._options(RISKY_OPTIONS.get(base, Options()), base)
         if name in ("cd", "pushd", "popd"):
             return doubts + self._folder(name)
         writer = WRITERS.get(base)
@@ -100,9 +114,27 @@ class Arguments:
 
     # --- options that do more --------------------------------------------------------------------
 
-    def _options(self, risky: Options, name: str) -> list[Doubt]:
+    def _git(self) -> list[Doubt]:
+        """Return what git's own options, its sub-command and that one's options do besides."""
+        at = 1
         doubts: list[Doubt] = []
-        for at, word in enumerate(self._words[1:], 1):
+        while at < len(self._words) and (text := self._words[at].text or "").startswith("-"):
+            if text in GIT_FOLDER_OPTIONS:
+                doubts.append(Doubt(f"git {text} can run something else or reach other files", text))
+            at += 2 if text in GIT_VALUED else 1
+        command = self._words[at].text if at < len(self._words) else None
+        if command in GIT_RUNNERS:
+            doubts.append(Doubt(f"git {command} can run any program", command))
+        doubts += self._options(RISKY_OPTIONS["git"], "git")
+        doubts += self._options(GIT_OPTIONS.get(command or "", Options()), "git", at + 1)
+        bare = next((bare for folder in self._paths.folders if (bare := bare_repository(folder)) is not None), None)
+        if bare is not None:
+            doubts.append(Doubt(f"{bare} is a repository by itself, whose settings can run programs"))
+        return doubts
+
+    def _options(self, risky: Options, name: str, first: int = 1) -> list[Doubt]:
+        doubts: list[Doubt] = []
+        for at, word in enumerate(self._words[first:], first):
             text = word.text
             if text is None:
                 continue
@@ -198,17 +230,16 @@ class Arguments:
     def _folder(self, name: str) -> list[Doubt]:
         target = self._words[1].fixed if len(self._words) == 2 else None
         if name != "cd" or not target or target.startswith("-"):
-            self._paths.folders = ()
+            self._paths.move(None)
             return [Doubt("the working folder is computed")]
         try:
             # The shell takes .. off the name, the system off the folder that a link leads to: either may be meant.
             found = [*self._paths.resolved(target), *self._paths.resolved(os.path.normpath(target))]
             self._paths.take_text(target, "read", self._shown)
         except UnreadError as error:
-            self._paths.folders = ()
+            self._paths.move(None)
             return [Doubt(str(error))]
-        folders = dict.fromkeys([*self._paths.folders, *(path.absolute for path in found if path is not None)])
-        self._paths.folders = tuple(folders) if len(folders) <= 8 else ()
+        self._paths.move([path.absolute for path in found if path is not None])
         return []
 
     # --- builtins --------------------------------------------------------------------------------
@@ -218,6 +249,8 @@ class Arguments:
         for word in self._words[1:]:
             assigned = _ASSIGNMENT.match(word.raw)
             if assigned is not None:
+                if self._splits and word.text is None and not _in_quotes(word.raw[assigned.end() :]):
+                    return [Doubt(f"{name} with {word.raw} may set more than {assigned[1]}")]
                 names.append(assigned[1])
             elif word.fixed is not None and _NAME.fullmatch(word.fixed):
                 names.append(word.fixed)
@@ -252,7 +285,9 @@ def _parts_of(text: str) -> list[str]:
     if "=" in text:
         found += [text.partition("=")[2], text.partition("=")[2].lstrip("@<")]
     if text.startswith("-") and not text.startswith("--") and len(text) > 2:
-        found.append(text[2:])
+        # Letters without a value may stand before the one whose value it is.
+        found += [text[2:], *(text[at:] for at in range(2, min(len(text), _LETTERS)) if os.path.lexists(text[at:]))]
+        found += [part.lstrip("@<") for part in found if part[:1] in "@<"]
     if text.startswith("@"):
         found.append(text[1:])
     if ":" in text and not any(map(_URL.match, (text, *found))):

@@ -49,12 +49,28 @@ class Options:
 
 _GIT: Final = Options(
     _names(
-        "-c --config --config-env --exec-path --ext-diff --textconv --open-files-in-pager -O --upload-pack"
-        " --receive-pack --exec -x --extcmd --tool --strategy --template --git-dir --work-tree --separate-git-dir"
+        "--config --config-env --exec-path --ext-diff --textconv --open-files-in-pager -O --upload-pack"
+        " --receive-pack --exec --extcmd --tool --strategy --template --git-dir --work-tree --separate-git-dir"
         " --upload-archive"
     ),
-    _names("--output -o --output-directory"),
+    _names("--output --output-directory"),
 )
+GIT_FOLDER_OPTIONS: Final = _names("-c -C")
+"""What these options in front of git's sub-command are given decides what runs, or in which folder."""
+GIT_VALUED: Final = _names("-c -C --git-dir --work-tree --namespace --exec-path --super-prefix --config-env")
+"""Options in front of git's sub-command that are followed by a value."""
+GIT_RUNNERS: Final = _names(
+    "config submodule bisect filter-branch difftool mergetool send-email instaweb for-each-repo hook maintenance "
+    "daemon shell credential gui citool web--browse remote-ext upload-pack receive-pack upload-archive"
+)
+"""Sub-commands of git that run programs which they are told, or set which are run."""
+GIT_OPTIONS: Final = {
+    "clone": Options(_names("-c -u")),
+    "rebase": Options(_names("-x")),
+    "format-patch": Options(writes=_names("-o")),
+    "archive": Options(writes=_names("-o")),
+}
+"""Short options of git's sub-commands, whose letters mean something else in others."""
 _NODE: Final = Options(
     _names("--script-shell --prefix -C --dir --cwd --node-options --globalconfig --userconfig --exec")
 )
@@ -84,7 +100,7 @@ RISKY_OPTIONS: Final = {
         _names("--basetemp --junitxml --junit-xml --log-file --debug --cov-report --resultlog --result-log"),
     ),
     "ruff": Options(_names("--config"), _names("--output-file -o --cache-dir")),
-    "sort": Options(_names("--compress-program"), _names("-o --output -T --temporary-directory")),
+    "sort": Options(_names("--compress-program --files0-from"), _names("-o --output -T --temporary-directory")),
     "rg": Options(_names("--pre --hostname-bin --search-zip -z")),
     "tree": Options(writes=_names("-o")),
     "diff": Options(writes=_names("--output")),
@@ -99,7 +115,8 @@ RISKY_OPTIONS: Final = {
     "find": Options(_names("-delete -files0-from"), _names("-fprint -fprint0 -fprintf -fls")),
     "date": Options(_names("-s --set")),
     "ls": Options(),
-    "wc": Options(),
+    "wc": Options(_names("--files0-from")),
+    "du": Options(_names("--files0-from")),
     "head": Options(),
     "tail": Options(),
 }

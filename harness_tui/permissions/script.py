@@ -29,7 +29,6 @@ from harness_tui.permissions.wrappers import Inner, look_into
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _PLAIN_HOME: Final = re.compile(r"[A-Za-z0-9_./-]+")
-_MOVERS: Final = frozenset({"cd", "pushd", "popd", "eval", "source", "."})
 _SCRIPTS_DEEP: Final = 6
 _WRAPPED: Final = 32
 
@@ -45,8 +44,9 @@ class Script:
 def read_script(text: str, folder: str, matcher: Matcher) -> Script:
     """Take ``text`` apart, which runs in ``folder``. Never raises: what is not understood is one unread command."""
     try:
-        builder = _Builder(text, Paths(matcher, (folder,)))
-        builder.script(text, posix=not _has_bash())
+        builder = _built(text, Paths(matcher, (folder,)))
+        if builder.wanders:
+            builder = _built(text, Paths(matcher, ()))
         return builder.result()
     except UnreadError as error:
         return Script((unread_command(text, f"the command is not understood: {error}"),))
@@ -55,6 +55,12 @@ def read_script(text: str, folder: str, matcher: Matcher) -> Script:
         return Script((unread_command(text, reason),))
     except Exception as error:  # noqa: BLE001 - a fault of ours, or a parser that is missing, must not hide a deny
         return Script((unread_command(text, f"the command could not be read: {error}"),))
+
+
+def _built(text: str, paths: Paths) -> _Builder:
+    builder = _Builder(text, paths)
+    builder.script(text, posix=not _has_bash())
+    return builder
 
 
 @lru_cache(maxsize=1)
@@ -86,8 +92,15 @@ class _Builder:
         self._commands: list[Command] = []
         self._lasting = "\n" not in whole
         self._deep = 0
+        self._posix = False
+        self._later = False
         home = paths.matcher.home.as_posix()
         self._home = home if _PLAIN_HOME.fullmatch(home) else None
+
+    @property
+    def wanders(self) -> bool:
+        """Whether a command may run in a folder that the text moves to behind it: in a loop, a function, a trap."""
+        return self._paths.moved_again or (self._later and self._paths.moved)
 
     def result(self) -> Script:
         """Return what was found; a text without any simple command is one itself."""
@@ -104,6 +117,8 @@ class _Builder:
         self._deep += 1
         if self._deep > _SCRIPTS_DEEP:
             raise UnreadError(f"more than {_SCRIPTS_DEEP} shell texts in one another")
+        around = self._posix, self._paths.moving
+        self._posix = posix
         reading = Reading()
         ShellReader(text, reading, home=self._home, posix=posix).read()
         if not set(command_starts(text)) <= reading.starts:
@@ -111,10 +126,11 @@ class _Builder:
         if any(DANGEROUS_VARIABLE.fullmatch(name) for name in reading.variables):
             raise UnreadError("a loop sets a variable that decides which programs run")
         self._lasting &= not reading.here
-        if any(simple.moving and _moves(simple) for simple in reading.commands):
-            self._paths.folders = ()
+        self._later |= reading.functions
         for simple in reading.commands:
+            self._paths.moving = around[1] or simple.moving
             self._simple(simple, forms)
+        self._posix, self._paths.moving = around
         self._deep -= 1
 
     def _simple(self, simple: Simple, forms: tuple[str, ...]) -> None:
@@ -154,8 +170,6 @@ class _Builder:
         forms: tuple[str, ...],
     ) -> None:
         value = " ".join(word.raw for word in words)
-        if words[0].text == "trap" and re.search(r"\b(?:cd|pushd|popd)\b", value):
-            self._paths.folders = ()
         try:
             inners = look_into(words)
         except UnreadError as error:
@@ -184,12 +198,18 @@ class _Builder:
             if doubts:
                 check = Check("bash", value, shown)
                 self._add(Command(check, self._whole, around=forms, outers=outers, doubts=tuple(doubts)))
-            self.script(inner.script, posix=inner.posix, forms=forms)
+            self._later |= inner.later
+            self._paths.moving |= inner.later
+            self.script(inner.script, posix=self._posix if inner.posix is None else inner.posix, forms=forms)
             return
         ended = " ".join(word.raw for word in inner.words)
         head = len(value) - len(ended) + len(inner.words[0].raw) if value.endswith(ended) else len(value)
         around = outers if inner.also else (*_longer(outers, inner.words[0]), Outer(value, head))
+        folders = self._paths.folders
+        if inner.elsewhere:
+            self._paths.folders = ()
         self._command(inner.words, shown, [*doubts, *assigned_doubts(inner.assigned)], around, forms)
+        self._paths.folders = folders if inner.elsewhere else self._paths.folders
 
     def _own(
         self,
@@ -201,7 +221,7 @@ class _Builder:
         forms: tuple[str, ...],
     ) -> None:
         """Add the command ``words`` itself."""
-        arguments = Arguments(words, self._paths, shown)
+        arguments = Arguments(words, self._paths, shown, splits=self._posix or bool(outers))
         doubts = [*doubts, *arguments.doubts()]
         known = all(word.text is not None for word in words)
         lasting = known and all(doubt.name is not None for doubt in doubts)
@@ -232,8 +252,3 @@ def _longer(outers: tuple[Outer, ...], word: Word) -> tuple[Outer, ...]:
         at = outer.text.find(word.raw, outer.head)
         found.append(Outer(outer.text, len(outer.text) if at < 0 else at + len(word.raw)))
     return tuple(found)
-
-
-def _moves(simple: Simple) -> bool:
-    names = {word.text for word in simple.words[:3]}
-    return bool(names & _MOVERS) or any(word.text is None for word in simple.words[:1])

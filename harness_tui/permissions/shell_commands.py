@@ -24,6 +24,7 @@ _PLAIN_COMMAND: Final = re.compile(
     r"[ \t]*(?:(?P<separator>;(?![;&])|&&|\|\||\|(?!&))[ \t]*|(?=[;\n|)]|&(?!>)|\Z))"
 )
 _ELEMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[")
+_HERE_END: Final = frozenset("\n~$`")
 _DESCRIPTOR_VARIABLE: Final = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\}[<>]")
 
 
@@ -211,7 +212,8 @@ class CommandReader(WordReader):
         return True
 
     def _here(self, word: Word, tabs: bool) -> None:
-        if word.fixed is None or not word.fixed or "\n" in word.raw:
+        # Nothing is expanded in it: ~ and $HOME are these very characters.
+        if word.fixed is None or not word.fixed or not _HERE_END.isdisjoint(word.raw):
             raise UnreadError("a here-document whose end is not plain")
         if self._waiting:
             raise UnreadError("two here-documents in one line")

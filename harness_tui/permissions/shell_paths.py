@@ -22,6 +22,8 @@ FILES: Final = 500
 
 _SINKS: Final = frozenset("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/full".split())  # noqa: SIM905
 _DESCRIPTOR: Final = re.compile(r"/dev/fd/[0-9]+")
+_FOLDERS: Final = 8
+_LINKS: Final = 500
 _MATCHES: Final = 200
 _ENTRIES: Final = 2_000
 _DEEP_ENTRIES: Final = 300
@@ -33,7 +35,8 @@ Access = Literal["read", "edit"]
 class Paths:
     """The paths of one shell text. ``folders`` are where it may be at the moment, empty for nobody knows.
 
-    ``checks`` are found in order and without repeats.
+    ``checks`` are found in order and without repeats. ``moving``: the command at hand may run again, ``moved``: the
+    working folder is changed somewhere, ``moved_again``: by a command that may run again.
     """
 
     matcher: Matcher
@@ -41,6 +44,17 @@ class Paths:
     checks: dict[tuple[str, str], Check] = field(default_factory=dict[tuple[str, str], Check])
     seen: set[tuple[str, Access, tuple[str, ...]]] = field(default_factory=set[tuple[str, Access, tuple[str, ...]]])
     looks: int = 0
+    moving: bool = False
+    moved: bool = False
+    moved_again: bool = False
+
+    def move(self, targets: Sequence[str] | None) -> None:
+        """Note that the working folder is now one of ``targets`` too, ``None`` for nobody knows."""
+        self.moved = True
+        self.moved_again |= self.moving
+        known = tuple(dict.fromkeys((*self.folders, *(targets or ()))))
+        # A folder that is not known is never known again: nobody knows whether the change works.
+        self.folders = known if self.folders and targets is not None and len(known) <= _FOLDERS else ()
 
     def take(self, word: Word, access: Access, display: str) -> None:
         """Note the file that ``word`` names. Raises ``UnreadError`` when nobody knows which that is."""
@@ -113,7 +127,10 @@ class Paths:
             # What is behind it depends on the process that looks.
             return PathValue(normal, None)
         try:
-            return self.matcher.path_value(os.path.realpath(whole))
+            real = os.path.realpath(whole)
+            if real != normal and _through_process(whole):
+                raise UnreadError(f"{whole} leads through /proc or /dev, where each program finds something else")
+            return self.matcher.path_value(real)
         except (OSError, ValueError) as error:
             raise UnreadError(f"{whole} cannot be resolved: {error}") from error
 
@@ -152,10 +169,35 @@ class Paths:
             except OSError:
                 continue
             count += len(entries)
-            fitting = [entry for entry in entries if _fits(part, entry)]
+            # Many shells find the folder above with .* too.
+            fitting = [entry for entry in (*entries, "..") if _fits(part, entry)]
             if count > _ENTRIES or len(fitting) > _MATCHES:
                 raise UnreadError(f"{part} stands for too many files to look at")
             yield from (os.path.join(name, entry) for entry in fitting)
+
+
+def _through_process(path: str) -> bool:
+    """Tell whether a link on the way of ``path`` leads into ``/proc`` or ``/dev``."""
+    done, left = "", path.split("/")[::-1]
+    for _ in range(_LINKS):
+        if not left:
+            return False
+        part = left.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            done = done.rpartition("/")[0]
+            continue
+        done = f"{done}/{part}"
+        if done in ("/proc", "/dev"):
+            return True
+        try:
+            target = str(Path(done).readlink())
+        except OSError:
+            continue
+        left += target.split("/")[::-1]
+        done = "" if target.startswith("/") else done.rpartition("/")[0]
+    return True
 
 
 def _fits(pattern: str, name: str) -> bool:
@@ -171,3 +213,17 @@ def looks_like_path(text: str, folders: Sequence[str]) -> bool:
     if "/" in text or text.startswith("~") or ".." in text:
         return True
     return any(os.path.lexists(f"{folder}/{text}") for folder in folders) if text else False
+
+
+def bare_repository(folder: str) -> str | None:
+    """Return the folder that git takes for a repository when it runs in ``folder`` and that lies open in a project.
+
+    One in a ``.git`` is written by git alone; one whose parts lie among other files can come from anywhere.
+    """
+    at = Path(folder)
+    for place in (at, *at.parents):
+        if (place / ".git").exists():
+            return None
+        if (place / "HEAD").is_file() and (place / "objects").is_dir() and (place / "refs").is_dir():
+            return str(place)
+    return None

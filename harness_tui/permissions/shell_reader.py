@@ -266,6 +266,7 @@ class ShellReader(CommandReader):
 
     def function_body(self) -> None:
         """Read the body of a function."""
+        self.reading.functions = True
         self._gap()
         self._moving += 1
         keyword = _KEYWORD.match(self.text, self.pos)

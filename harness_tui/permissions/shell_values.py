@@ -73,7 +73,7 @@ class Reading:
     """What has been read of a text and of the texts in it.
 
     ``starts`` are the places where a command may be said to begin, ``variables`` those set by ``for`` and the like.
-    ``here``: there is a here-document.
+    ``here``: there is a here-document, ``functions``: there is a function.
     """
 
     commands: list[Simple] = field(default_factory=list[Simple])
@@ -82,6 +82,7 @@ class Reading:
     words: int = 0
     level: int = 0
     here: bool = False
+    functions: bool = False
 
     def count_word(self, count: int = 1) -> None:
         """Count ``count`` more words. Raises ``UnreadError`` over the limit."""

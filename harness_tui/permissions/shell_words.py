@@ -37,7 +37,7 @@ def plain_word(text: str) -> Word:
 class Pieces:
     """A word while it is read."""
 
-    __slots__ = ("found", "glob", "known", "quoted", "streams")
+    __slots__ = ("found", "glob", "known", "quoted", "stream_end", "streams")
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -45,6 +45,7 @@ class Pieces:
         self.glob = False
         self.quoted = False
         self.streams = 0
+        self.stream_end = -1
 
     def text(self) -> str | None:
         """Return what a program is given, ``None`` when only the shell will know."""
@@ -104,7 +105,7 @@ class WordReader:
         raw = text[start : self.pos]
         if not raw:
             raise UnreadError("a word is missing")
-        stream = pieces.streams == 1 and raw[0] in "<>"
+        stream = pieces.streams == 1 and raw[0] in "<>" and pieces.stream_end == self.pos
         return Word(raw, pieces.text(), pieces.glob and raw != "[", stream, pieces.quoted)
 
     def _process(self, char: str, pieces: Pieces) -> bool:
@@ -116,6 +117,7 @@ class WordReader:
         self.inner_block()
         pieces.known = False
         pieces.streams += 1
+        pieces.stream_end = self.pos
         return True
 
     def _piece(self, char: str, pieces: Pieces, start: int) -> None:
@@ -141,8 +143,12 @@ class WordReader:
                 self.dollar(pieces, quoted=False)
             case "`":
                 self.backtick(pieces)
-            case "~" if self.pos == start or text[self.pos - 1] in "=:":
+            case "~" if self.pos == start:
                 self._tilde(pieces)
+            case "~" if text[self.pos - 1] in "=:":
+                # Shells differ in which words look enough like assignments.
+                pieces.known = False
+                self.pos += 1
             case "{" | "}":
                 self._brace(pieces)
             case _:

@@ -22,13 +22,17 @@ _DURATION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?[smhd]?")
 class Inner:
     """A command in another. ``script`` is a shell text, ``words`` a command; ``assigned`` are variables set for it.
 
-    ``also``: the outer command does something itself and is decided too.
+    ``posix``: another shell than bash reads the text; ``None``: the one that reads the outer command does. ``later``:
+    it runs at some other time. ``elsewhere``: it runs in folders that are not known. ``also``: the outer command does
+    something itself and is decided too.
     """
 
     words: tuple[Word, ...] = ()
     script: str | None = None
-    posix: bool = False
+    posix: bool | None = None
     assigned: tuple[str, ...] = ()
+    later: bool = False
+    elsewhere: bool = False
     also: bool = False
 
 
@@ -88,6 +92,7 @@ _XARGS: Final = _grammar(
     "-0 -r -t -x --null --no-run-if-empty --verbose --exit",
     "-n -P -L -s -d -I --max-args --max-procs --max-lines --delimiter --max-chars",
 )
+_XARGS_COUNTS: Final = ("-n", "-L", "--max-args", "--max-lines")
 _FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -119,7 +124,8 @@ def look_into(words: Sequence[Word]) -> list[Inner] | None:
 
 def _env(words: Sequence[Word]) -> list[Inner] | None:
     at = _ENV.skip(words, 1)
-    assigned: list[str] = []
+    # A variable that is taken away decides as much as one that is set.
+    assigned = [name for name in map(_unset_by_env, words[1:at], words[2 : at + 1]) if name]
     while at < len(words):
         if words[at].fixed is None:
             raise UnreadError("env with a computed program or variable")
@@ -131,6 +137,13 @@ def _env(words: Sequence[Word]) -> list[Inner] | None:
         assigned.append(found[1])
         at += 1
     return None
+
+
+def _unset_by_env(word: Word, following: Word) -> str | None:
+    text = word.text or ""
+    if text in ("-u", "--unset"):
+        return following.text
+    return text.removeprefix("--unset=").removeprefix("-u") if text.startswith(("--unset=", "-u")) else None
 
 
 def _sudo(words: Sequence[Word]) -> list[Inner] | None:
@@ -145,13 +158,17 @@ def _xargs(words: Sequence[Word]) -> list[Inner] | None:
     if at >= len(words):
         return [Inner((Word("echo", "echo"), UNKNOWN))]
     placeholder: str | None = None
+    counted = False
     for place, word in enumerate(words[1:at], 1):
         text = word.text or ""
+        counted |= text.startswith(_XARGS_COUNTS)
         if text.startswith("-I"):
             placeholder = text[2:] or words[place + 1].text
     if placeholder is None:
         return [Inner((*words[at:], UNKNOWN))]
-    return [Inner(_filled(words[at:], placeholder))]
+    filled = _filled(words[at:], placeholder)
+    # With a number, which of the two counts depends on the program and their order.
+    return [Inner((*filled, UNKNOWN) if counted else filled)]
 
 
 def _filled(words: Sequence[Word], placeholder: str) -> tuple[Word, ...]:
@@ -178,7 +195,9 @@ def _find(words: Sequence[Word]) -> list[Inner] | None:
             at += 1
         if at >= len(words) or at == start:
             raise UnreadError(f"find {text} without its end")
-        found.append(Inner(_filled(words[start:at], "{}"), also=True))
+        if words[at].text == "+" and words[at - 1].text != "{}":
+            raise UnreadError(f"find {text} with a + that does not end it")
+        found.append(Inner(_filled(words[start:at], "{}"), elsewhere=text.endswith("dir"), also=True))
         at += 1
     return found or None
 
@@ -196,7 +215,7 @@ def _trap(words: Sequence[Word]) -> list[Inner] | None:
     text = words[1].fixed
     if text is None:
         raise UnreadError("trap with a computed text")
-    return [Inner(script=text)] if text else None
+    return [Inner(script=text, later=True)] if text else None
 
 
 def _shell(words: Sequence[Word]) -> list[Inner] | None:

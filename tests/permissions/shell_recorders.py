@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -21,19 +22,26 @@ from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.gate import Gate
 
 _TEXT_PROGRAMS = ("cat", "wc", "tee", "sed", "grep", "head", "tail", "sort")
-_FILE_PROGRAMS = ("ls", "touch", "rm", "cp", "mv", "mkdir", "ln", "find", "sudo")
+_FILE_PROGRAMS = ("ls", "touch", "rm", "cp", "mv", "mkdir", "ln", "sudo")
 RECORDED = (*_TEXT_PROGRAMS, *_FILE_PROGRAMS, "git", "make", "npm", "pytest", "ruff", "cargo", "go", "uv", "python3")
-REAL = ("bash", "sh", "env", "timeout", "nice", "nohup", "xargs")
+WRITERS = ("touch", "tee", "cp", "mkdir")
+"""Programs that are recorded and then really run, so that what they write is seen."""
+
+REAL = ("bash", "sh", "env", "timeout", "nice", "nohup", "stdbuf", "xargs", "find")
 """Programs that only start another one: they are the real ones, so that what they start is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a text did: the commands that programs were started with, and the files that were not there before."""
+    """What a text did: the commands that programs were started with, and the files that were not there before.
+
+    ``outside``: files that were named to programs and that lie outside the project, or are secret.
+    """
 
     commands: tuple[str, ...]
     files: tuple[str, ...]
     ended: bool
+    outside: tuple[str, ...] = ()
 
 
 class Recorders:
@@ -43,14 +51,16 @@ class Recorders:
         base = base.resolve()
         self.root, self._home, self._bin = base / "project", base / "home", base / "bin"
         self._record = base / "record"
-        for folder in (self.root / "src", self._home, self._bin):
+        for folder in (self.root / "src/out", self.root / "out", self._home, self._bin):
             folder.mkdir(parents=True)
         for name in ("a.txt", "b.txt", "src/a.txt"):
             (self.root / name).write_text("touch PWNED\n")
         self._bash = shutil.which("bash") or "/bin/bash"
         for name in RECORDED:
             script = self._bin / name
-            script.write_text(f'#!/bin/sh\nprintf "%s\\\\0" "{name}${{*:+ $*}}" >> {self._record}\n')
+            real = f'exec {shutil.which(name)} "$@"\n' if name in WRITERS else ""
+            words = f'printf "%s\\\\1" "$PWD" {name} "$@" >> {self._record}; printf "\\\\0" >> {self._record}\n'
+            script.write_text(f"#!/bin/sh\n{words}{real}")
             script.chmod(0o755)
         for name in REAL:
             (self._bin / name).symlink_to(shutil.which(name) or f"/bin/{name}")
@@ -90,10 +100,17 @@ class Recorders:
         if not ended:
             _end_group(process.pid)
             process.wait()
-        commands = tuple(line for line in self._record.read_text(errors="replace").split("\0") if line)
+        lines = [line for line in self._record.read_text(errors="replace").split("\0") if line]
+        started = [line.split("\1")[:-1] for line in lines]
         files = tuple(sorted(self._listed() - self._files))
+        outside = tuple(name for folder, *words in started for name in words[1:] if self._is_outside(folder, name))
         self._clean(files)
-        return Ran(commands, files, ended)
+        return Ran(tuple(" ".join(words) for _, *words in started), files, ended, outside)
+
+    def _is_outside(self, folder: str, name: str) -> bool:
+        path = os.path.realpath(os.path.join(folder, name))
+        known = path.startswith(("/dev/", "/proc/")) or not os.path.lexists(path)
+        return not known and (not f"{path}/".startswith(f"{self.root}/") or name.endswith(".env"))
 
     @staticmethod
     def _wait_for_group(group: int, deadline: float) -> bool:
@@ -122,11 +139,9 @@ def _group_lives(group: int) -> bool:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    try:
-        # A test process can be the reaper of its orphans.
+    # A test process can be the reaper of its orphans; what is not its own is waited for by its parent, or init.
+    with contextlib.suppress(ChildProcessError):
         os.waitpid(-group, os.WNOHANG)
-    except ChildProcessError:
-        pass  # not ours: its own parent, or init, waits for it
     return any(_is_in(process, group) for process in psutil.process_iter())
 
 

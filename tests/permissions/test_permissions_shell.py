@@ -11,8 +11,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from shell_fuzz import ALLOWED as FUZZED
-from shell_fuzz import breach
+from shell_fuzz import breach, fuzzed_recorders
 from shell_grammar import shell_text
 from shell_recorders import Ran, Recorders, rule
 from shell_table import ALLOWED, ASKED, EDITS, RULES
@@ -34,14 +33,13 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Recorders:
     recorders = Recorders(tmp_path_factory.mktemp("table"), rules)
     (recorders.root / ".env").write_text("SECRET=1\n")
     (recorders.root / "link").symlink_to("/etc")
-    (recorders.root / "out").mkdir()
     recorders.remember_files()
     return recorders
 
 
 @pytest.fixture(scope="module")
 def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Recorders:
-    return Recorders(tmp_path_factory.mktemp("fuzzed"), tuple(map(rule, FUZZED)))
+    return fuzzed_recorders(tmp_path_factory.mktemp("fuzzed"))
 
 
 def test_the_table_is_large_enough() -> None:
@@ -67,10 +65,10 @@ def test_a_text_that_no_rules_cover_whole_is_asked(table: Recorders, text: str) 
     assert any(part.decision == "ask" for part in decision.parts)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.randoms(use_true_random=False))
-def test_whatever_is_allowed_runs_nothing_that_is_not(fuzzed: Recorders, rng: random.Random) -> None:
-    text = shell_text(rng)
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**64))
+def test_whatever_is_allowed_runs_nothing_that_is_not(fuzzed: Recorders, seed: int) -> None:
+    text = shell_text(random.Random(seed))
     if fuzzed.decide(text).action == "allow":
         assert breach(fuzzed.run(text)) is None
 
@@ -110,7 +108,9 @@ def test_a_breach_is_a_program_that_no_rule_names_or_a_file() -> None:
     assert breach(Ran(("cat a", "git status"), (), True)) is None
     assert breach(Ran(("cat a", "git push"), (), True)) == "it ran 'git push'"
     assert breach(Ran(("catx",), (), True)) == "it ran 'catx'"
+    assert breach(Ran((), ("project/out/x",), True)) is None
     assert breach(Ran((), ("project/PWNED",), True)) == "it wrote project/PWNED"
+    assert breach(Ran(("cat ../a",), (), True, ("../a",))) == "it reached ../a"
 
 
 # --- parts ---------------------------------------------------------------------------------------
@@ -298,6 +298,7 @@ def test_grants_of_a_trusted_file_cover_simple_commands(decide: Decide, make_rul
         ("echo \ud800", "no Unicode text"),
         ("echo \u200b", "an invisible character, U+200B"),
     ],
+    ids=lambda text: repr(text[:24]),
 )
 def test_what_is_over_a_limit_is_asked_with_the_reason(decide: Decide, text: str, reason: str) -> None:
     decision = decide("bash", text, ("bash * allow", "bash echo * allow"))
@@ -306,7 +307,11 @@ def test_what_is_over_a_limit_is_asked_with_the_reason(decide: Decide, text: str
     assert reason in decision.reason
 
 
-@pytest.mark.parametrize("text", ["echo;" * 2_000, "echo " + "a" * 65_531, "{ " * 190 + "echo" + "; }" * 190])
+@pytest.mark.parametrize(
+    "text",
+    ["echo;" * 2_000, "echo " + "a" * 65_531, "{ " * 190 + "echo" + "; }" * 190],
+    ids=lambda text: repr(text[:8]),
+)
 def test_what_is_just_inside_a_limit_is_decided_by_the_rules(decide: Decide, text: str) -> None:
     assert decide("bash", text, ("bash echo * allow",)).action == "allow"
 

@@ -188,6 +188,7 @@ def test_a_damaged_approvals_file_is_told_on_standard_error(capsys, folder: Path
         ("(" * 1_000_000, "longer than 64 KiB"),
         ("echo '", "a quote is not closed"),
     ],
+    ids=lambda text: repr(text)[:24],
 )
 def test_any_text_is_explained(capsys, folder: Path, command: str, reason: str | None) -> None:
     result = explained(capsys, folder, "bash", json.dumps({"command": command}))
