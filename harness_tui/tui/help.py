@@ -25,9 +25,10 @@ _NAMES = {
     "question_mark": "?",
 }
 _REQUEST_KEYS = (
-    ("1 … n", "Choose an answer"),
+    ("1 … 9, 0", "Choose an answer"),
     ("↑ ↓ Enter", "Choose the marked answer"),
-    ("PgUp PgDn", "Scroll what would happen"),
+    ("Space", "Tick a part of a command, or not: without it the command does not run, and the model is told"),
+    ("PgUp PgDn, Home End", "Scroll what would happen"),
     ("Esc", "No"),
 )
 

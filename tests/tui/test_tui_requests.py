@@ -62,10 +62,11 @@ def sheet(lines: int, *rules: str) -> Sheet:
     page = ApprovalPage(request(ArgumentsPreview({}), *offers), "Edit a.py", "/srv/shop")
     entries = page.entries()
     return Sheet(
+        width=76,
         head=[(("head", ""),)],
         body=[((f"line {number}", ""),) for number in range(1, lines + 1)],
-        entries=[entry_line(entry, place, 76) for place, entry in enumerate(entries)],
-        details=[detail_lines(entry, place, 76) for place, entry in enumerate(entries)],
+        entries=[entry_line(entry, 76) for entry in entries],
+        details=[detail_lines(entry, 76) for entry in entries],
         foot=[(("foot", ""),)],
     )
 
@@ -84,7 +85,7 @@ def test_nine_choices_take_a_line_each_and_the_preview_gets_the_other_rows() -> 
         " 1. Yes, once",
         " 2. Yes, for this session: allow edit ./a.py",
         " 3. Yes, for this session: allow edit ./b.py",
-        " 4. Yes, for this session: allow edit ./c.py",
+        " 4. Yes, for this session: allow edit ./c.py".ljust(74) + "↓5",
     ]
     assert rows[-1] == "foot"
 
@@ -145,14 +146,103 @@ def test_the_title_says_what_and_shows_what_cannot_be_seen() -> None:
     assert title_of(event, "") == "Allow edit: a<U+202E>b.py?"
 
 
-def test_a_command_is_shown_whole_with_the_decision_on_each_part() -> None:
+def test_a_command_is_shown_whole_and_the_rules_on_one_that_stands_alone() -> None:
     parts = (CommandPart("echo a", "allow"), CommandPart("rm b", "ask"))
-    assert body(CommandPreview("echo a &&\nrm b", parts, "/srv")) == [
-        "│ echo a &&",
-        "│ rm b",
-        "✓ echo a  allowed",
-        "? rm b  asks",
-        "in /srv",
+    assert body(CommandPreview("echo a &&\nrm b", parts, "/srv")) == ["│ echo a &&", "│ rm b", "in /srv"]
+    assert body(CommandPreview("echo a", parts[:1], "/srv")) == ["│ echo a", "✓ echo a  allowed", "in /srv"]
+
+
+def compound(*offers: Offer) -> ApprovalPage:
+    parts = (CommandPart("git status", "allow"), CommandPart("rm b", "ask"), CommandPart("> log", "ask"))
+    return ApprovalPage(request(CommandPreview("git status; rm b > log", parts, "/srv"), *offers), "Run it")
+
+
+def test_each_part_of_a_command_is_ticked_and_stands_before_the_choices() -> None:
+    page = compound(Offer("session", (RULE,)))
+    entries = [(entry.key, entry.ticked, entry.label, entry.brief) for entry in page.entries()]
+    assert entries[:3] == [
+        ("", True, "git status", "allowed"),
+        ("", True, "rm b", "asks"),
+        ("", True, "> log", "asks"),
+    ]
+    assert [(key, label) for key, _, label, _ in entries[3:]] == [
+        ("1", "Yes, once"),
+        ("2", "Yes, for this session"),
+        ("3", "No"),
+        ("4", "No, and tell the model what to do instead"),
+    ]
+    assert page.first == 3
+    assert plain(entry_line(page.entries()[1], 40)) == "    [x] rm b  asks"
+    assert page.choose(3) == Answer("req_1", "allow", scope="once")
+
+
+def test_without_a_part_nothing_is_stored_and_the_call_is_refused_with_what_was_left_out() -> None:
+    page = compound(Offer("session", (RULE,)))
+    assert page.choose(1) is None
+    assert [entry.ticked for entry in page.entries()[:3]] == [True, False, True]
+    assert [(entry.key, entry.label) for entry in page.entries()[3:]] == [
+        ("1", "No, not with what is not ticked; the model is told"),
+        ("2", "No"),
+        ("3", "No, and tell the model what to do instead"),
+    ]
+    assert detail_lines(page.entries()[3], 40)[-1] == (("refuses: rm b", "muted"),)
+    assert page.choose(3) == Answer("req_1", "allow", scope="once", parts=(0, 2))
+    assert page.choose(1) is None
+    assert [entry.label for entry in page.entries()[3:]][:2] == ["Yes, once", "Yes, for this session"]
+
+
+def test_a_command_of_one_part_has_nothing_to_tick() -> None:
+    page = ApprovalPage(request(CommandPreview("rm b", (CommandPart("rm b", "ask"),), "/srv")), "")
+    assert (page.first, [entry.ticked for entry in page.entries()]) == (0, [None] * 3)
+    assert plain(entry_line(page.entries()[0], 60)) == " 1. Yes, once: it cannot be allowed for longer"
+
+
+def test_the_mode_is_offered_by_what_it_does() -> None:
+    page = ApprovalPage(request(DiffPreview("a.py", "", "h"), Offer("session", (), mode="accept-edits")), "")
+    entry = page.entries()[1]
+    assert entry.label == "Yes, and allow edits in this project from here on"
+    assert entry.details[0].startswith("mode accept-edits: edits in the project are not asked about")
+    assert page.choose(1) == Answer("req_1", "allow", scope="session", offer=0)
+
+
+def test_the_tenth_choice_is_taken_with_zero() -> None:
+    offers = tuple(Offer("session", (OfferedRule("edit", name, "allow"),)) for name in "abcdefg")
+    page = ApprovalPage(request(ArgumentsPreview({}), *offers), "")
+    assert [entry.key for entry in page.entries()] == list("1234567890")
+
+
+@pytest.mark.parametrize(("width", "rows"), [(76, 19), (36, 11), (36, 8), (20, 4), (20, 3)])
+def test_at_every_size_there_is_a_little_of_what_would_happen_and_the_marked_entry(width: int, rows: int) -> None:
+    parts = tuple(CommandPart(f"step {number} {'x' * 60}", "ask") for number in range(30))
+    command = "\n".join(part.command for part in parts)
+    page = ApprovalPage(request(CommandPreview(command, parts, "/srv"), Offer("session", (RULE,))), "Run it")
+    view = RequestView(Palette())
+    for marked in range(len(page.entries())):
+        view.marked = marked
+        laid = Sheet(
+            width=width,
+            head=[(("? Allow bash", ""),)],
+            body=page.body(width),
+            entries=[entry_line(entry, width) for entry in page.entries()],
+            details=[detail_lines(entry, width) for entry in page.entries()],
+            foot=[(("keys", ""),)],
+        )
+        assert view.show(laid, rows) <= rows
+        assert marked in [place for _, place in view.lines]
+        # A label or a rule that is cut is shown whole first.
+        assert any(place is None and "│" in plain(line) for line, place in view.lines) or laid.details[marked]
+        assert all(line_cells(line) <= width for line, _ in view.lines)
+
+
+def test_what_does_not_fit_is_counted_on_the_edge_of_what_is_shown() -> None:
+    view = RequestView(Palette())
+    view.marked = 4
+    view.show(sheet(40, *(f"/srv/shop/{letter}.py" for letter in "abcdef")), 4)
+    assert rows_of(view) == [
+        "head",
+        "would store: allow edit /srv/shop/d.py".ljust(68) + "PgDn ↓40",
+        " 5. Yes, for this session: allow edit ./d.py".ljust(71) + "↑4 ↓4",
+        "foot",
     ]
 
 

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from harness_tui.tui.approval.page import ApprovalPage, Entry, QuestionPage
-from harness_tui.tui.approval.view import RequestView, Sheet, detail_lines, entry_line, fits
+from harness_tui.tui.approval.view import RequestView, Sheet, detail_lines, entry_line, first_lines, fits
 from harness_tui.tui.lines import Line, cut_line, wrap
 from harness_tui.tui.prompt.editor import MessageEditor
 from harness_tui.tui.styles import beside
@@ -28,6 +28,9 @@ GRACE_S: Final = 1.0
 _HEAD_LINES: Final = 2
 _AROUND: Final = 5
 """Rows that are not the bar's: its border, the status line, a little of the transcript."""
+_AROUND_SHORT: Final = 2
+_AROUND_TINY: Final = 1
+_TINY: Final = 8
 
 
 class RequestBar(Vertical):
@@ -48,6 +51,8 @@ class RequestBar(Vertical):
         self._editor = MessageEditor(id="note")
         self._page: ApprovalPage | QuestionPage | None = None
         self._waiting = 0
+        self._height = 0
+        self._drawn_width = 0
         self._grace = grace
         self._grace_timer: Timer | None = None
         self.display = False
@@ -70,9 +75,9 @@ class RequestBar(Vertical):
 
     def ask(self, page: ApprovalPage | QuestionPage, waiting: int) -> None:
         """Ask ``page``; ``waiting`` more requests come after it."""
-        self._page, self._waiting = page, waiting
+        self._page, self._waiting, self._height = page, waiting, 0
         self.display = True
-        self._view.marked = 0
+        self._view.marked = page.first
         self._view.to_top()
         self._start_grace()
         self._draw()
@@ -117,7 +122,11 @@ class RequestBar(Vertical):
     @on(RequestView.Pressed)
     def _on_pressed(self, event: RequestView.Pressed) -> None:
         event.stop()
-        if self._page is None or self.in_grace:
+        if self._page is None:
+            return
+        if self.in_grace:
+            if event.key in ("space", "backspace") or (len(event.key) == 1 and event.key.isalpha()):
+                self._start_grace()  # somebody is in the middle of a word
             return
         entries = self._page.entries()
         match event.key:
@@ -130,8 +139,12 @@ class RequestBar(Vertical):
                 self._take(self._page.choose(self._view.marked))
             case "escape":
                 self._take(self._page.escape())
-            case key if key.isdigit() and 1 <= int(key) <= len(entries):
-                self._take_number(int(key) - 1, entries[int(key) - 1])
+            case "home" | "end":
+                self._view.scroll_body(-(10**6) if event.key == "home" else 10**6)
+            case key if key.isdigit():
+                place = next((place for place, entry in enumerate(entries) if entry.key == key), None)
+                if place is not None:
+                    self._take_number(place, entries[place])
             case _:
                 pass
         self._draw()
@@ -145,7 +158,7 @@ class RequestBar(Vertical):
 
     def _take_number(self, place: int, entry: Entry) -> None:
         """Take an entry; one whose rules its line does not hold is marked first, so that they were shown."""
-        seen = place == self._view.marked or fits(entry, place, self._width) or not entry.verb
+        seen = place == self._view.marked or fits(entry, self._width) or not entry.verb
         self._mark(place)
         if seen and self._page is not None:
             self._take(self._page.choose(place))
@@ -180,7 +193,9 @@ class RequestBar(Vertical):
     # --- drawing -------------------------------------------------------------------------------------
 
     @on(events.Resize)
-    def _on_resized(self) -> None:
+    def _on_resized(self, event: events.Resize) -> None:
+        if self._drawn_width != event.size.width:
+            self._drawn_width, self._height = event.size.width, 0
         self._draw()
 
     def _draw(self) -> None:
@@ -190,8 +205,11 @@ class RequestBar(Vertical):
         prompt = page.text_prompt if not self.in_grace else None
         self._show_editor(prompt, page.entries())
         screen = self.app.size.height
-        rows = max(1, screen - _AROUND - (self._editor.outer_size.height if prompt else 0))
-        self._view.styles.height = self._view.show(self._sheet(page), rows)
+        around = _AROUND_TINY if screen < _TINY else _AROUND_SHORT if self.screen.has_class("-short") else _AROUND
+        rows = max(1, screen - around - (self._editor.outer_size.height if prompt else 0))
+        # Nothing moves under the mouse when a tick takes choices away.
+        self._height = min(rows, max(self._height, self._view.show(self._sheet(page), rows)))
+        self._view.styles.height = self._height
 
     @property
     def _width(self) -> int:
@@ -201,20 +219,18 @@ class RequestBar(Vertical):
         width, entries = self._width, page.entries()
         foot = wrap([(page.error, "error")], width, first=(("✗ ", "error"),)) if page.error else []
         return Sheet(
+            width=width,
             head=self._head(page, width),
             body=page.body(width),
-            entries=[entry_line(entry, place, width) for place, entry in enumerate(entries)],
-            details=[detail_lines(entry, place, width) for place, entry in enumerate(entries)],
+            entries=[entry_line(entry, width) for entry in entries],
+            details=[detail_lines(entry, width) for entry in entries],
             foot=[*foot, cut_line(((self._hint(page), "muted"),), width)],
         )
 
     def _head(self, page: ApprovalPage | QuestionPage, width: int) -> list[Line]:
         """Draw the question. What an approval is about stands whole in its body, so its head is never long."""
         lines = wrap([(page.head, "bold")], width, first=(("? ", "warning bold"),))
-        if isinstance(page, ApprovalPage) and len(lines) > _HEAD_LINES:
-            last = lines[_HEAD_LINES - 1]
-            lines[_HEAD_LINES - 1 :] = [(*cut_line(last, width - 2), (" …", "muted"))]
-        return lines
+        return first_lines(lines, _HEAD_LINES, width) if isinstance(page, ApprovalPage) else lines
 
     def _show_editor(self, prompt: str | None, entries: list[Entry]) -> None:
         show = prompt is not None
@@ -233,5 +249,4 @@ class RequestBar(Vertical):
             return f"… keys are taken in a moment{more}"
         if page.text_prompt is not None:
             return f"Enter sends · Esc goes back{more}"
-        last = "says no" if isinstance(page, ApprovalPage) else "goes back"
-        return f"1-{min(9, len(page.entries()))} or ↑↓ Enter · Esc {last}{more}"
+        return f"{page.hint}{more}"

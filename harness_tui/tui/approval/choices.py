@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -13,6 +13,7 @@ from harness_tui.core.event_parts import (
     CommandPart,
     CommandPreview,
     DiffPreview,
+    Offer,
     OfferedRule,
     UrlPreview,
 )
@@ -28,15 +29,22 @@ _SCOPES: Final = {
     "project": "Yes, always in this project",
     "user": "Yes, always everywhere",
 }
+_MODES: Final = {"accept-edits": "Yes, and allow edits in this project from here on"}
+_MODE_RULES: Final = {
+    "accept-edits": "mode accept-edits: edits in the project are not asked about until the mode is changed (Shift+Tab);"
+    " protected names are",
+}
 _WHY: Final = {"doom_loop": "The model repeats itself: the same call with the same arguments, several times in a row."}
+_DECISIONS: Final = {"allow": "allowed", "ask": "asks", "deny": "denied"}
 _BAR: Final[Line] = (("│ ", "muted"),)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer. ``rules`` are lines on what it would store, ``offer`` is the offer's place in the request.
+    """One answer. ``rules`` are lines on what it would do, ``offer`` is the offer's place in the request.
 
-    ``brief`` says the rules in one line, a path in the project from ``./`` on. ``wants_note`` asks for a text first.
+    ``verb`` goes before each of them, ``brief`` says them in one line, a path in the project from ``./`` on.
+    ``wants_note`` asks for a text first. ``parts`` are the commands that are allowed, all of them for ``None``.
     """
 
     label: str
@@ -46,22 +54,43 @@ class Choice:
     wants_note: bool = False
     offer: int | None = None
     brief: str = ""
+    verb: str = ""
+    parts: tuple[int, ...] | None = None
 
     def answer(self, request: str, note: str | None = None) -> Answer:
         """Return the intent."""
-        return Answer(request, self.action, scope=self.scope, note=note, offer=self.offer)
+        return Answer(request, self.action, scope=self.scope, parts=self.parts, note=note, offer=self.offer)
+
+
+NO: Final = Choice("No", "deny")
+_INSTEAD: Final = Choice("No, and tell the model what to do instead", "deny", wants_note=True)
 
 
 def choices_for(event: ev.PermissionRequested, root: str = "") -> list[Choice]:
     """Return the numbered choices: once, each offer, no, no with a note."""
-    found = [Choice("Yes, once", "allow", scope="once")]
-    for place, offer in enumerate(event.offers):
-        rules = tuple(_shown(f"{rule.action} {rule.permission} {rule.pattern}") for rule in offer.rules)
-        brief = ", ".join(_brief(rule, root) for rule in offer.rules)
-        found.append(Choice(_SCOPES[offer.scope], "allow", scope=offer.scope, rules=rules, offer=place, brief=brief))
-    found.append(Choice("No", "deny"))
-    found.append(Choice("No, and tell the model what to do instead", "deny", wants_note=True))
-    return found
+    offers = [_offered(offer, place, root) for place, offer in enumerate(event.offers)]
+    why = "" if offers else "it cannot be allowed for longer"
+    return [Choice("Yes, once", "allow", scope="once", brief=why), *offers, NO, _INSTEAD]
+
+
+def choices_without(parts: Sequence[CommandPart], left_out: Collection[int]) -> list[Choice]:
+    """Return the choices where some parts of a command are not allowed: then the command does not run."""
+    kept = tuple(place for place in range(len(parts)) if place not in left_out)
+    refused = tuple(_shown(parts[place].command) for place in sorted(left_out))
+    label = "No, not with what is not ticked; the model is told"
+    told = Choice(label, "allow", scope="once", rules=refused, brief=", ".join(refused), verb="refuses: ", parts=kept)
+    return [told, NO, _INSTEAD]
+
+
+def _offered(offer: Offer, place: int, root: str) -> Choice:
+    if offer.mode is not None:
+        label = _MODES.get(offer.mode, f"Yes, and go to the mode {_shown(offer.mode)}")
+        about = (_MODE_RULES.get(offer.mode, f"mode {_shown(offer.mode)}"),)
+        return Choice(label, "allow", scope=offer.scope, rules=about, offer=place, brief=f"mode {_shown(offer.mode)}")
+    rules = tuple(_shown(f"{rule.action} {rule.permission} {rule.pattern}") for rule in offer.rules)
+    brief = ", ".join(_brief(rule, root) for rule in offer.rules)
+    label = _SCOPES[offer.scope]
+    return Choice(label, "allow", scope=offer.scope, rules=rules, offer=place, brief=brief, verb="would store: ")
 
 
 def _brief(rule: OfferedRule, root: str) -> str:
@@ -92,7 +121,7 @@ def preview_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
             lines.extend(diff_lines(_visible(text), width))
         case CommandPreview(command=command, parts=parts, workdir=workdir):
             lines.extend(_code(command, width))
-            if len(parts) > 1 or any(part.decision != "ask" for part in parts):
+            if len(parts) == 1 and parts[0].decision != "ask":
                 lines.extend(_part_lines(parts, width))
             lines.extend(wrap([("in ", "muted"), (_shown(short(workdir)), "muted")], width))
         case ArgumentsPreview(arguments=arguments):
@@ -122,12 +151,17 @@ def _code(text: str, width: int) -> list[Line]:
     return [line for row in _visible(text).split("\n") for line in wrap([(row, "bold")], width, first=_BAR, rest=_BAR)]
 
 
+def part_text(part: CommandPart) -> tuple[str, str]:
+    """Return a command in one line, and what the rules say of it."""
+    return _shown(part.command), _DECISIONS[part.decision]
+
+
 def _part_lines(parts: Sequence[CommandPart], width: int) -> list[Line]:
     signs: dict[str, Span] = {"allow": ("✓ ", "ok"), "ask": ("? ", "warning"), "deny": ("✗ ", "error")}
-    words = {"allow": "allowed", "ask": "asks", "deny": "denied"}
     lines: list[Line] = []
     for part in parts:
-        spans: list[Span] = [(_shown(part.command), ""), (f"  {words[part.decision]}", "muted")]
+        text, decision = part_text(part)
+        spans: list[Span] = [(text, ""), (f"  {decision}", "muted")]
         lines.extend(wrap(spans, width, first=(signs[part.decision],)))
     return lines
 

@@ -6,12 +6,22 @@ an answer, or be drawn anew.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness_tui.core import events as ev
+from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.approval.choices import Choice, choices_for, preview_lines, title_of
+from harness_tui.tui.approval.choices import (
+    NO,
+    Choice,
+    choices_for,
+    choices_without,
+    part_text,
+    preview_lines,
+    title_of,
+)
 from harness_tui.tui.approval.form import FormError, FormRun, read_answer
 from harness_tui.tui.lines import Line, wrap
 
@@ -21,10 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One numbered entry; ``brief`` stands beside it, ``details`` are shown while it is marked.
+    """One entry; ``brief`` stands beside it, ``details`` are shown while it is marked. ``key`` takes it at once.
 
     ``ticked`` only where several can be chosen. ``verb`` goes before a detail; with one, the details are what would be
-    stored, and nothing is stored that was not shown.
+    done besides, and nothing of that is done that was not shown.
     """
 
     label: str
@@ -32,10 +42,16 @@ class Entry:
     ticked: bool | None = None
     brief: str = ""
     verb: str = ""
+    key: str = ""
+
+
+def numbered(entries: Sequence[Entry]) -> list[Entry]:
+    """Give each entry its key: 1 to 9, 0 for the tenth; what comes after it is reached with the arrows."""
+    return [replace(entry, key="1234567890"[place : place + 1]) for place, entry in enumerate(entries)]
 
 
 class ApprovalPage:
-    """A permission request."""
+    """A permission request. Of a command of several parts each is an entry to be ticked, before the choices."""
 
     def __init__(self, event: ev.PermissionRequested, call_title: str, root: str = "") -> None:
         self.request = event.request
@@ -43,27 +59,55 @@ class ApprovalPage:
         self.error = ""
         self.text_prompt: str | None = None
         self._event = event
+        self._root = root
         self._choices = choices_for(event, root)
         self._noting: Choice | None = None
+        self._parts: Sequence[CommandPart] = ()
+        if isinstance(event.preview, CommandPreview) and len(event.preview.parts) > 1:
+            self._parts = event.preview.parts
+        self._left_out: set[int] = set()
+
+    @property
+    def first(self) -> int:
+        """The entry that is marked at first."""
+        return len(self._parts)
+
+    @property
+    def hint(self) -> str:
+        """What the keys do."""
+        keys = f"{_keys(len(self._choices))} or ↑↓ Enter"
+        return f"{keys} · Space ticks · Esc says no" if self._parts else f"{keys} · Esc says no"
 
     def body(self, width: int) -> list[Line]:
         """Draw the preview."""
         return preview_lines(self._event, width)
 
     def entries(self) -> list[Entry]:
-        """Return the choices."""
-        return [
-            Entry(choice.label, choice.rules, brief=choice.brief, verb="would store: " if choice.rules else "")
-            for choice in self._choices
-        ]
+        """Return the parts, then the choices."""
+        choices = [Entry(choice.label, choice.rules, brief=choice.brief, verb=choice.verb) for choice in self._choices]
+        return [*(self._part_entry(place) for place in range(len(self._parts))), *numbered(choices)]
+
+    def _part_entry(self, place: int) -> Entry:
+        text, decision = part_text(self._parts[place])
+        return Entry(text, ticked=place not in self._left_out, brief=decision)
 
     def choose(self, place: int) -> Answer | None:
-        """Take entry ``place``; ``None`` means that a text is wanted first."""
-        choice = self._choices[place]
+        """Take entry ``place``; ``None`` means that something is to be seen or written first."""
+        if place < len(self._parts):
+            self._tick(place)
+            return None
+        choice = self._choices[place - len(self._parts)]
         if choice.wants_note:
             self._noting, self.text_prompt = choice, "What should the model do instead?"
             return None
         return choice.answer(self.request)
+
+    def _tick(self, place: int) -> None:
+        self._left_out ^= {place}
+        if self._left_out:
+            self._choices = choices_without(self._parts, self._left_out)
+        else:
+            self._choices = choices_for(self._event, self._root)
 
     def submit_text(self, text: str) -> Answer | None:
         """Take the note."""
@@ -76,7 +120,7 @@ class ApprovalPage:
         if self._noting is not None:
             self._noting = self.text_prompt = None
             return None
-        return Choice("No", "deny").answer(self.request)
+        return NO.answer(self.request)
 
 
 class QuestionPage:
@@ -85,8 +129,14 @@ class QuestionPage:
     def __init__(self, event: ev.QuestionAsked) -> None:
         self.request = event.request
         self.error = ""
+        self.first = 0
         self._form = FormRun(event)
         self._ticked: set[int] = set()
+
+    @property
+    def hint(self) -> str:
+        """What the keys do."""
+        return f"{_keys(len(self.entries()))} or ↑↓ Enter · Esc goes back"
 
     @property
     def head(self) -> str:
@@ -124,7 +174,7 @@ class QuestionPage:
         step = self._form.step
         if step is None:
             accept = "Done, go on" if self._form.event.url else "Send"
-            return [Entry(accept), Entry("Decline"), Entry("Cancel")]
+            return numbered([Entry(accept), Entry("Decline"), Entry("Cancel")])
         found = [
             _option_entry(option.label, option.description, self._tick(place))
             for place, option in enumerate(step.options)
@@ -133,7 +183,7 @@ class QuestionPage:
             found.append(Entry("Done"))
         if not step.required:
             found.append(Entry("Leave out"))
-        return found
+        return numbered(found)
 
     def _tick(self, place: int) -> bool | None:
         step = self._form.step
@@ -177,6 +227,10 @@ class QuestionPage:
         if self._form.step is None and len(self._form.steps) == 1 and not self._form.event.url:
             return self._form.answer("accept")  # one question needs no second confirmation
         return None
+
+
+def _keys(count: int) -> str:
+    return f"1-{count}" if count < 10 else "1-9, 0"
 
 
 def _option_entry(label: str, description: str | None, ticked: bool | None) -> Entry:

@@ -7,6 +7,7 @@ way.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from textual import events, on
@@ -15,20 +16,24 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from harness_tui.tui.approval.page import Entry
-from harness_tui.tui.lines import Line, Span, cells, cut_cells, line_cells, wrap
+from harness_tui.tui.lines import Line, Span, cells, cut_cells, cut_line, line_cells, two_ends, wrap
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
 
 _LEAST_BODY: Final = 3
 _LEAST_ENTRIES: Final = 4
+_SMALL: Final = 8
+"""With fewer rows the head is one line, and what an entry stands for is shown over the body."""
+_NARROW: Final = 40
 _DETAIL_LINES: Final = 3
 """What an entry stands for is shown below the entries; where it takes more lines than this, over the body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One request, laid out for a width. ``details[i]`` are lines on entry ``i``: what its own line does not hold."""
+    """One request, laid out for ``width``. ``details[i]`` are lines on entry ``i``: what its own line does not hold."""
 
+    width: int
     head: list[Line]
     body: list[Line]
     entries: list[Line]
@@ -72,40 +77,56 @@ class RequestView(Widget, can_focus=True):
     def show(self, sheet: Sheet, rows: int) -> int:
         """Show a sheet in at most ``rows`` rows; return how many it takes.
 
-        Where not even a little of everything fits, the rows around the marked entry are shown.
+        Where not everything fits, there is a little of what would happen and the marked entry, then what the keys do.
         """
         detail = sheet.details[self.marked] if self.marked < len(sheet.details) else []
-        body = sheet.body
-        if len(detail) > _DETAIL_LINES:
+        small = rows < _SMALL
+        head = first_lines(sheet.head, 1, sheet.width) if small else sheet.head
+        body, foot = sheet.body, sheet.foot
+        if len(detail) > (0 if small else _DETAIL_LINES):
             body, detail = [*detail, *body], []
-        room = rows - len(sheet.head) - len(detail) - len(sheet.foot)
+        while (room := rows - len(head) - len(detail) - len(foot)) < 2 and (head or foot):
+            head, foot = (head, foot[1:]) if foot else (head[1:], foot)
         spare = max(0, min(sheet.detail_rows() - len(detail), room - len(sheet.entries) - len(body)))
-        room, below = room - spare, [*detail, *[()] * spare, *sheet.foot]
-        count = min(len(sheet.entries), max(_LEAST_ENTRIES, room - len(body)))
-        lines: list[tuple[Line, int | None]] = [(line, None) for line in sheet.head]
-        lines.extend((line, None) for line in self._window(body, max(_LEAST_BODY, room - count)))
-        first = max(0, min(self.marked - count // 2, len(sheet.entries) - count))
-        lines.extend((sheet.entries[place], place) for place in range(first, first + count))
+        room, below = room - spare, [*detail, *[()] * spare, *foot]
+        least = _LEAST_ENTRIES if room >= _LEAST_BODY + _LEAST_ENTRIES else max(1, room // 2)
+        count = max(1, min(len(sheet.entries), max(least, room - len(body)), room - min(1, len(body))))
+        lines: list[tuple[Line, int | None]] = [(line, None) for line in head]
+        lines.extend((line, None) for line in self._window(body, room - count, sheet.width))
+        lines.extend(self._entries(sheet, count))
         lines.extend((line, None) for line in below)
-        if len(lines) > rows:
-            at = max((y for y, (_, entry) in enumerate(lines) if entry == self.marked), default=rows - 1)
-            start = max(0, min(at + 1 - rows, len(lines) - rows))
-            lines = lines[start : start + rows]
-        self.lines = lines
+        self.lines = lines[:rows]
         self.refresh()
-        return len(lines)
+        return len(self.lines)
 
-    def _window(self, body: list[Line], rows: int) -> list[Line]:
+    def _entries(self, sheet: Sheet, count: int) -> list[tuple[Line, int | None]]:
+        """Return the entries around the marked one; the outer ones say how many there are beyond them."""
+        total = len(sheet.entries)
+        first = max(0, min(self.marked - count // 2, total - count))
+        last = min(first + count, total) - 1
+        shown: list[tuple[Line, int | None]] = []
+        for at in range(first, last + 1):
+            above = f"↑{first}" if at == first > 0 else ""
+            below = f"↓{total - 1 - last}" if at == last < total - 1 else ""
+            note = f"{above} {below}".strip()
+            shown.append((_with_note(sheet.entries[at], note, sheet.width) if note else sheet.entries[at], at))
+        return shown
+
+    def _window(self, body: list[Line], rows: int, width: int) -> list[Line]:
         """Return the part of the body in sight; its last row says how much there is below."""
         self._body_lines, self._body_rows = len(body), min(len(body), rows)
-        if len(body) > rows and rows > 1:
+        apart = len(body) > rows >= _LEAST_BODY
+        if apart:
             self._body_rows = rows - 1
         self._top = max(0, min(self._top, len(body) - self._body_rows))
         shown = body[self._top : self._top + self._body_rows]
         hidden = len(body) - self._top - self._body_rows
-        if self._body_rows < len(body) and rows > 1:
+        if apart:
             word = f"… {hidden} more line{'s' if hidden != 1 else ''} (PgDn)" if hidden else "the end (PgUp)"
             shown.append(((word, "warning" if hidden else "muted"),))
+        elif shown and self._body_rows < len(body):
+            note = f"PgDn ↓{hidden}" if hidden else f"PgUp ↑{self._top}"
+            shown[-1] = _with_note(shown[-1], note if width >= _NARROW else note[5:], width)
         return shown
 
     def scroll_body(self, pages: int) -> None:
@@ -145,29 +166,42 @@ class RequestView(Widget, can_focus=True):
             self.post_message(self.EntryClicked(place))
 
 
-def entry_line(entry: Entry, place: int, width: int) -> Line:
-    """Draw an entry in one line: number, tick, label, and in short what it stands for."""
+def first_lines(lines: list[Line], count: int, width: int) -> list[Line]:
+    """Return at most ``count`` lines, the last of them marked when there were more."""
+    if len(lines) <= count:
+        return lines
+    return [*lines[: count - 1], (*cut_line(lines[count - 1], width - 2), (" …", "muted"))]
+
+
+def _with_note(line: Line, note: str, width: int) -> Line:
+    return two_ends(line, ((note, "muted"),), width)
+
+
+@lru_cache(4096)
+def entry_line(entry: Entry, width: int) -> Line:
+    """Draw an entry in one line: key, tick, label, and in short what it stands for."""
     tick = "" if entry.ticked is None else "[x] " if entry.ticked else "[ ] "
-    number, label = f"{place + 1:>2}. ", f"{tick}{entry.label}"
+    number, label = f"{entry.key:>2}. " if entry.key else "    ", f"{tick}{entry.label}"
     room = width - cells(number)
     spans: list[Span] = [(number, "accent"), (cut_cells(label, room), "")]
     left = room - cells(label) - 2
     if entry.brief and left > 3:
-        spans += [(": ", "muted"), (cut_cells(entry.brief, left), "muted")]
+        spans += [(": " if entry.ticked is None else "  ", "muted"), (cut_cells(entry.brief, left), "muted")]
     return tuple(spans)
 
 
-def fits(entry: Entry, place: int, width: int) -> bool:
+def fits(entry: Entry, width: int) -> bool:
     """Tell whether the line of an entry holds all of it."""
-    return line_cells(entry_line(entry, place, 1 << 16)) <= width
+    return line_cells(entry_line(entry, 1 << 16)) <= width
 
 
-def detail_lines(entry: Entry, place: int, width: int) -> list[Line]:
+@lru_cache(4096)
+def detail_lines(entry: Entry, width: int) -> list[Line]:
     """Return what the line of an entry leaves out: a label that was cut, and exactly what it stands for."""
     lines: list[Line] = []
-    if not fits(Entry(entry.label, ticked=entry.ticked), place, width):
+    if not fits(Entry(entry.label, ticked=entry.ticked, key=entry.key), width):
         lines.extend(wrap([(entry.label, "bold")], width))
     for detail in entry.details:
-        if detail != entry.brief or not fits(entry, place, width):
+        if detail != entry.brief or not fits(entry, width):
             lines.extend(wrap([(f"{entry.verb}{detail}", "muted")], width, rest=(("  ", ""),)))
     return lines
