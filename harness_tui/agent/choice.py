@@ -62,8 +62,8 @@ class Choice:
             raise UsageError(f"there is no agent {change.agent!r}; agents: {', '.join(sorted(settings.agents))}")
         if change.mode is not None and change.mode not in MODES:
             raise UsageError(f"there is no mode {change.mode!r}; modes: {', '.join(MODES)}")
-        if change.model is not None and not self._parts.models.known(change.model):
-            raise UsageError(f"there is no model {change.model!r}")
+        if change.model is not None and (fault := self._parts.models.fault(change.model)) is not None:
+            raise fault
         self.agent = change.agent or self.agent
         self._model = change.model or self._model
         self.mode = change.mode or (self._start_mode() if change.agent else self.mode)

@@ -184,6 +184,8 @@ class Run:
             self._publish(self._usage(finished.usage))
         if finished.reason == "length":
             self._publish(Notice("warning", "model", "the answer was cut at the model's limit of output tokens"))
+        for note in finished.notes:
+            self._publish(Notice("info", "model", note))
         try:
             await self._commit()
         except BaseException as error:  # a cancel, or a record that cannot be written: the calls get their results

@@ -340,9 +340,9 @@ class Builder:
 
 
 def absolute_replay(model: str, base: Path) -> str:
-    """Return ``model``; a relative path after ``replay:`` is read against ``base``."""
-    name = model.removeprefix("replay:")
-    return model if name == model or not name else f"replay:{expand(name, base)}"
+    """Return ``model``; a relative path after ``replay:`` or ``local:`` is read against ``base``."""
+    prefix, colon, name = model.partition(":")
+    return f"{prefix}:{expand(name, base)}" if prefix in ("replay", "local") and colon and name else model
 
 
 def _check_url(url: str, where: str) -> None:

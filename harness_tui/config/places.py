@@ -73,6 +73,16 @@ class Places:
         return self.state / "approvals.json"
 
     @property
+    def keys_file(self) -> Path:
+        """Keys of model providers, or where they are kept; the person's alone."""
+        return self.state / "keys.json"
+
+    @property
+    def favourites_file(self) -> Path:
+        """The models that the person likes best."""
+        return self.state / "favourites.json"
+
+    @property
     def trust_file(self) -> Path:
         """Which folders are trusted, with what in them."""
         return self.state / "trust.json"

@@ -64,12 +64,14 @@ class Usage:
 class Finished:
     """The end of an answer. ``opaque`` is what the provider wants back verbatim.
 
-    ``reason`` is ``length`` when the answer was cut at the limit of output tokens.
+    ``reason`` is ``length`` when the answer was cut at the limit of output tokens. ``notes`` are what the person
+    should be told of it, a sentence each.
     """
 
     usage: Usage = Usage()
     opaque: dict[str, Any] | None = None
     reason: Literal["stop", "calls", "length"] | None = None
+    notes: tuple[str, ...] = ()
 
 
 ModelEvent: TypeAlias = TextChunk | ReasoningChunk | CallChunk | Finished

@@ -82,6 +82,8 @@ def digest(data: bytes) -> str:
 
 
 def make_private_folder(path: Path) -> Path:
-    """Create ``path`` with mode 0700 where it is missing, and return it."""
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """Create ``path`` with mode 0700 where it is missing, and each missing folder above it too; return it."""
+    missing = [path, *(folder for folder in path.parents if not folder.exists())]
+    for folder in reversed(missing):  # ``parents=True`` would give those above the mode of the umask
+        folder.mkdir(exist_ok=True, mode=0o700)
     return path

@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from harness_tui.models.endpoint import Endpoint, is_loopback
-from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS, LocalProvider, hosted, local
+from harness_tui.models.providers import LOCAL_PROVIDERS, KeyProvider, LocalProvider, local
 
 CONNECT_S: Final = 0.5
 LIST_S: Final = 3.0
@@ -22,7 +22,7 @@ _LIST_BYTES: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """A provider that could be used. ``where`` is the variable with its key, or the address of the server.
+    """A provider that could be used. ``where`` is where its key is, or the address of the server.
 
     ``models`` are the names that it lists; empty for a key, whose provider is not asked.
     """
@@ -34,19 +34,26 @@ class Detected:
 
 
 async def detect(
-    environ: Mapping[str, str], *, local_providers: Sequence[LocalProvider] = LOCAL_PROVIDERS
+    key_providers: Sequence[KeyProvider],
+    hosted: Callable[[KeyProvider], Endpoint | None],
+    *,
+    local_providers: Sequence[LocalProvider] = LOCAL_PROVIDERS,
 ) -> list[Detected]:
-    """Return what was found, in the order of preference: anthropic, openai, google, local servers."""
+    """Return what was found, in the order of preference: anthropic, openai, google, local servers.
+
+    ``hosted`` gives the endpoint of a provider whose key there is.
+    """
     found = [
         Detected(provider.name, "key", endpoint.key_source or "")
-        for provider in KEY_PROVIDERS
-        if (endpoint := hosted(provider, environ)) is not None
+        for provider in key_providers
+        if (endpoint := hosted(provider)) is not None
     ]
-    servers = await asyncio.gather(*map(_server, local_providers))
-    return found + [server for server in servers if server is not None]
+    servers = await asyncio.gather(*map(server, local_providers))
+    return found + [one for one in servers if one is not None and one.models]
 
 
-async def _server(provider: LocalProvider) -> Detected | None:
+async def server(provider: LocalProvider) -> Detected | None:
+    """Return what a server on this machine offers, ``None`` when nobody answers on its port."""
     endpoint = local(provider)
     try:
         async with asyncio.timeout(CONNECT_S):
@@ -56,8 +63,7 @@ async def _server(provider: LocalProvider) -> Detected | None:
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
-    models = await listed(endpoint)
-    return Detected(provider.name, "server", endpoint.base_url, models) if models else None
+    return Detected(provider.name, "server", endpoint.base_url, await listed(endpoint))
 
 
 async def listed(endpoint: Endpoint, *, timeout: float = LIST_S) -> tuple[str, ...]:

@@ -8,17 +8,22 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from harness_tui.core.errors import UsageError
+from harness_tui.core.limits import MODEL_SILENCE_S
 from harness_tui.core.redaction import SECRET_NAMES
+
+_SHORTEST: Final = 4
+"""Shorter values of headers (``1``, ``on``) say nothing, and would tear other words apart."""
 
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a provider is. ``key_source`` names the variable or setting of ``api_key``.
+    """Where a provider is, and of which ``kind``. ``key_source`` names the variable or setting of ``api_key``.
 
     ``timeout`` in seconds is how long the first piece of an answer may take: a local server reads a long prompt for
-    minutes.
+    minutes. ``silence_timeout`` is how long nothing may come in the middle of an answer. ``stored``: the key is one
+    of ``harness auth``, and is fetched before the first request.
     """
 
     provider: str
@@ -29,12 +34,22 @@ class Endpoint:
     timeout: float = 600.0
     extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any])
     source: str = ""
+    kind: str = "openai-compatible"
+    connect_timeout: float = 15.0
+    silence_timeout: float = MODEL_SILENCE_S
+    stored: bool = False
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must never be seen: the key, and the values of headers that are named like secrets."""
+        """What is a secret wherever it stands: the key, and the values of headers that are named like secrets."""
         values = [value for name, value in self.headers.items() if SECRET_NAMES.search(name)]
         return tuple(value for value in (self.api_key or "", *values) if value.strip())
+
+    @property
+    def unspoken(self) -> tuple[str, ...]:
+        """What no error text repeats though a server may echo it: the secrets, and every other value of a header."""
+        values = [value for value in self.headers.values() if len(value.strip()) >= _SHORTEST]
+        return tuple(sorted({*self.secrets, *values}, key=len, reverse=True))
 
     def url(self, path: str) -> str:
         """Return the address of ``path`` (``chat/completions``, ``models``)."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from harness_tui._version import __version__
-from harness_tui.core.limits import MODEL_SILENCE_S
 from harness_tui.core.messages import Message
 from harness_tui.core.redaction import REDACTOR
 from harness_tui.core.seams import ModelError, ModelEvent, ModelSettings
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     import httpx2
 
 AGENT: Final = f"harness/{__version__}"
-CONNECT_S: Final = 15.0
 _ERROR_BYTES: Final = 64 * 1024
 
 
@@ -38,7 +36,7 @@ class OpenAICompatibleModel:
     """One model at one endpoint; satisfies ``Model``. Usable from one event loop; ``close`` ends its connections.
 
     ``output_limit`` is the limit of output tokens that is sent, ``silence`` how many seconds may pass between two
-    pieces of an answer.
+    pieces of an answer, in the place of the endpoint's.
     """
 
     def __init__(
@@ -48,7 +46,7 @@ class OpenAICompatibleModel:
         *,
         context: int | None = None,
         output_limit: int | None = None,
-        silence: float = MODEL_SILENCE_S,
+        silence: float | None = None,
     ) -> None:
         check_endpoint(endpoint)
         for secret in endpoint.secrets:
@@ -57,12 +55,12 @@ class OpenAICompatibleModel:
         self._model = model
         self._context = context
         self._output_limit = output_limit
-        self._silence = silence
+        self._silence = endpoint.silence_timeout if silence is None else silence
         self._client: httpx2.AsyncClient | None = None
         self._opening = asyncio.Lock()
         self._usage_wanted = True
         self._caller = failures.Caller(
-            endpoint.provider, model, failures.shown_url(endpoint.base_url), endpoint.key_source, endpoint.secrets
+            endpoint.provider, model, failures.shown_url(endpoint.base_url), endpoint.key_source, endpoint.unspoken
         )
 
     @property
@@ -231,7 +229,7 @@ class OpenAICompatibleModel:
         async with self._opening:
             if self._client is None:
                 try:
-                    self._client = await asyncio.to_thread(_client, httpx2, self._endpoint.base_url)
+                    self._client = await asyncio.to_thread(_client, httpx2, self._endpoint)
                 except (ImportError, ValueError, OSError) as error:
                     # A proxy or a certificate of the environment that cannot be used.
                     raise failures.unreachable(self._caller, error) from error
@@ -257,11 +255,11 @@ def _library() -> ModuleType:
     return httpx2
 
 
-def _client(httpx2: ModuleType, base_url: str) -> httpx2.AsyncClient:
+def _client(httpx2: ModuleType, endpoint: Endpoint) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(None, connect=CONNECT_S, write=120.0),
+        timeout=httpx2.Timeout(None, connect=endpoint.connect_timeout, write=120.0),
         limits=httpx2.Limits(max_connections=32, max_keepalive_connections=4, keepalive_expiry=30.0),
         follow_redirects=False,
-        trust_env=not is_loopback(base_url),
-        verify=base_url.startswith("https:"),  # certificates are read for https alone
+        trust_env=not is_loopback(endpoint.base_url),
+        verify=endpoint.base_url.startswith("https:"),  # certificates are read for https alone
     )

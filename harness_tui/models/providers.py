@@ -12,6 +12,7 @@ from typing import Final
 
 from harness_tui.config.settings import ProviderSettings
 from harness_tui.models.endpoint import Endpoint
+from harness_tui.models.key_store import StoredKey, origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,13 @@ LOCAL_PROVIDERS: Final = (
 )
 
 
+_OTHER_KINDS: Final = re.compile(
+    r"(?i)embed|whisper|tts|dall-e|moderation|transcribe|realtime|audio|image|sora|imagen|veo-|rerank|babbage|davinci"
+)
+
+NOTHING_STORED: Final[Mapping[str, StoredKey]] = {}
+
+
 def key_of(provider: KeyProvider, environ: Mapping[str, str]) -> tuple[str, str] | None:
     """Return ``(variable, key)`` where the environment has a key of ``provider``."""
     for variable in provider.keys:
@@ -82,19 +90,37 @@ def key_of(provider: KeyProvider, environ: Mapping[str, str]) -> tuple[str, str]
     return None
 
 
-def hosted(provider: KeyProvider, environ: Mapping[str, str]) -> Endpoint | None:
-    """Return the endpoint of ``provider`` with its key from the environment, ``None`` without a key."""
-    found = key_of(provider, environ)
-    if found is None:
+def address_of(provider: KeyProvider, environ: Mapping[str, str]) -> str:
+    """Return where ``provider`` is: where its variable says, else at its own address."""
+    return environ.get(provider.base_variable, "").strip() or provider.base_url
+
+
+def hosted(
+    provider: KeyProvider, environ: Mapping[str, str], stored: Mapping[str, StoredKey] = NOTHING_STORED
+) -> Endpoint | None:
+    """Return the endpoint of ``provider`` with its key of the environment, else a stored one; ``None`` without."""
+    base, moved = address_of(provider, environ), bool(environ.get(provider.base_variable, "").strip())
+    found, kept = key_of(provider, environ), stored.get(provider.name)
+    if found is not None:
+        source = provider.base_variable if moved else found[0]
+        return Endpoint(provider.name, base, found[1], found[0], source=source, kind=provider.name)
+    if kept is None or not kept.fits(base):
         return None
-    base = environ.get(provider.base_variable, "").strip()
-    return Endpoint(
-        provider.name,
-        base or provider.base_url,
-        found[1],
-        found[0],
-        source=provider.base_variable if base else found[0],
-    )
+    source = provider.base_variable if moved else stored_source(kept)
+    return Endpoint(provider.name, base, None, stored_source(kept), source=source, kind=provider.name, stored=True)
+
+
+def stored_source(kept: StoredKey) -> str:
+    """Return the words for where a stored key is."""
+    return "the keyring (harness auth)" if kept.kept == "keyring" else "the stored keys (harness auth)"
+
+
+def no_key(provider: KeyProvider, environ: Mapping[str, str], stored: Mapping[str, StoredKey]) -> str:
+    """Say why there is no key of ``provider``."""
+    kept, base = stored.get(provider.name), address_of(provider, environ)
+    if kept is not None and not kept.fits(base):
+        return f"its stored key is for {origin(kept.base_url)}, and {provider.base_variable} says {origin(base)}"
+    return f"{' or '.join(provider.keys)} is not set"
 
 
 def local(provider: LocalProvider) -> Endpoint:
@@ -102,7 +128,9 @@ def local(provider: LocalProvider) -> Endpoint:
     return Endpoint(provider.name, f"http://127.0.0.1:{provider.port}/v1", source=f"port {provider.port}")
 
 
-def configured(provider: ProviderSettings, environ: Mapping[str, str]) -> Endpoint:
+def configured(
+    provider: ProviderSettings, environ: Mapping[str, str], stored: Mapping[str, StoredKey] = NOTHING_STORED
+) -> Endpoint:
     """Return the endpoint of a configured provider; ``base_url`` and key of the well-known ones may be left out."""
     known = next((entry for entry in KEY_PROVIDERS if entry.name in (provider.kind, provider.name)), None)
     base, key, source = provider.base_url, provider.api_key, f"providers.{provider.name}.api_key"
@@ -111,15 +139,23 @@ def configured(provider: ProviderSettings, environ: Mapping[str, str]) -> Endpoi
         # A key of the environment goes to its own provider only, never to an address that a file names.
         if key is None and (found := key_of(known, environ)) is not None:
             source, key = found
+    kept = stored.get(provider.name)
+    fetched = key is None and kept is not None and kept.fits(base or "")
+    if kept is not None and fetched:
+        source = stored_source(kept)
     return Endpoint(
         provider.name,
         base or "",
         key,
-        source if key is not None else None,
+        source if key is not None or fetched else None,
         provider.headers,
         provider.timeout,
         provider.extra_body,
         provider.source,
+        provider.kind,
+        provider.connect_timeout,
+        provider.silence_timeout,
+        fetched,
     )
 
 
@@ -136,4 +172,9 @@ def preferred(provider: KeyProvider, models: Sequence[str]) -> str | None:
 
 def first_chat(models: Sequence[str]) -> str | None:
     """Return the first model that is not one for embeddings."""
-    return next((model for model in models if "embed" not in model.lower()), None)
+    return next((model for model in models if is_chat(model)), None)
+
+
+def is_chat(model: str) -> bool:
+    """Tell whether a model of this name may be one to talk with: names of other kinds say what they are for."""
+    return _OTHER_KINDS.search(model) is None

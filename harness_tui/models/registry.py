@@ -1,49 +1,34 @@
-"""Models by name: ``provider/model``, ``replay:FILE``, ``offline``, and what is used when nobody named one."""
+"""Models by name: ``provider/model``, ``local:FILE``, ``replay:FILE``, ``offline``, and what is used when nobody named
+one. Makes each of them once."""
 
 from __future__ import annotations
 
+import asyncio
 import builtins
-import difflib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
-from harness_tui.config.settings import PROVIDER_KINDS, ModelLimits, ProviderSettings, Settings
+from harness_tui.config.places import Places
+from harness_tui.config.settings import Settings
 from harness_tui.core.errors import HarnessError, UsageError
-from harness_tui.core.paths import expand
-from harness_tui.core.seams import Model
+from harness_tui.core.seams import Model, ProcessSpawner
 from harness_tui.models import detect as detection
-from harness_tui.models import offline
+from harness_tui.models import local_engine, offline
+from harness_tui.models.catalogue import Catalogue, ModelInfo
+from harness_tui.models.configured import ConfiguredModel
 from harness_tui.models.detect import Detected
 from harness_tui.models.endpoint import Endpoint, check_endpoint
+from harness_tui.models.favourites import Favourites
+from harness_tui.models.key_store import KeyStore
+from harness_tui.models.local_engine import Engines
+from harness_tui.models.local_model import LocalModel
 from harness_tui.models.openai_compatible import OpenAICompatibleModel
-from harness_tui.models.providers import (
-    KEY_PROVIDERS,
-    LOCAL_PROVIDERS,
-    LocalProvider,
-    configured,
-    first_chat,
-    hosted,
-    local,
-    preferred,
-)
+from harness_tui.models.prices import PriceTag
+from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS, LocalProvider, first_chat, preferred
 from harness_tui.models.replay import ReplayModel
-
-REPLAY: Final = "replay:"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
-    """One model that could be named. ``context`` in tokens, ``why`` says why it is not ``available``."""
-
-    name: str
-    provider: str
-    context: int | None = None
-    aliases: tuple[str, ...] = ()
-    available: bool = True
-    why: str | None = None
+from harness_tui.models.targets import REPLAY, ROLES, Target, Targets, gguf_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +39,11 @@ class DefaultModel:
     notice: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    endpoint: Endpoint
-    model: str
-    limits: ModelLimits
-
-
 class ModelRegistry:
-    """The models of one project, one instance each. ``replay:FILE`` is relative to ``project_start``."""
+    """The models of one project, one instance each. Files in names are relative to ``project_start``.
+
+    Without ``places`` there are no stored keys and no favourites, without ``spawner`` no models of kind ``local``.
+    """
 
     def __init__(
         self,
@@ -71,70 +52,78 @@ class ModelRegistry:
         project_start: Path,
         environ: Mapping[str, str],
         local_providers: Sequence[LocalProvider] = LOCAL_PROVIDERS,
+        places: Places | None = None,
+        spawner: ProcessSpawner | None = None,
     ) -> None:
         self._settings = settings
-        self._start = project_start
         self._environ = environ
-        self._local = {provider.name: provider for provider in local_providers}
+        self._keys = KeyStore(places) if places is not None else None
+        self._favourites = Favourites(places) if places is not None else None
+        self._targets = Targets(
+            settings, start=project_start, environ=environ, keys=self._keys, local_providers=local_providers
+        )
+        self._engines = Engines(spawner) if spawner is not None else None
         self._made: dict[str, Model] = {}
+        self._default: str | None = None
+        self.catalogue = Catalogue(self._targets, self._favourites, self._with_key)
 
     def resolve(self, name: str | None = None) -> Model:
-        """Return the model ``name``, or the configured one; reads a replay script, so call it in a thread.
+        """Return the model ``name``, or the configured one; reads a script or a stored key, so call it in a thread.
 
         Raises ``UsageError`` with what is near for an unknown name, and with the ways to get a model (code
         ``no-model``) when none is named and none configured.
         """
-        wanted = (name or self._settings.model or "").strip()
-        if not wanted:
-            raise UsageError("no model is configured", mend=offline.WAYS_TEXT, code="no-model")
+        wanted = self._wanted(name)
         if wanted == offline.NAME:
             return self._kept(offline.NAME) or self._keep(offline.NAME, offline.OfflineModel())
         if wanted.startswith(REPLAY):
-            path = self._script(wanted)
+            path = self._targets.file(wanted, REPLAY)
             key = REPLAY + os.path.realpath(path)
             return self._kept(key) or self._keep(key, ReplayModel.load(wanted, path))
-        target = self._target(wanted)
-        key = f"{target.endpoint.provider}/{target.model}"
-        return self._kept(key) or self._keep(key, _make(target))
+        target = self._targets.find(wanted)
+        kept = self._kept(target.name)
+        if kept is not None:
+            return kept
+        if target.endpoint.kind == "local":
+            return self._keep(target.name, self._local(target))
+        endpoint = self._with_key(target.endpoint)
+        return self._keep(target.name, self._remote(replace(target, endpoint=endpoint)))
+
+    def fault(self, name: str) -> UsageError | None:
+        """Say why :meth:`resolve` would not give ``name``; nothing is read for it but the head of a file."""
+        try:
+            wanted = self._wanted(name)
+            if wanted == offline.NAME:
+                return None
+            if wanted.startswith(REPLAY):
+                path = self._targets.file(wanted, REPLAY)
+                return None if path.is_file() else UsageError("there is no such file", where=wanted)
+            target = self._targets.find(wanted)
+            if target.endpoint.kind == "local":
+                self._check_local(target)
+            else:
+                check_endpoint(target.endpoint)
+        except UsageError as error:
+            return error
+        except HarnessError as error:
+            return UsageError(error.what, where=error.where, mend=error.mend)
+        return None
 
     def known(self, name: str) -> bool:
         """Tell whether :meth:`resolve` would find ``name``; a script is not read for it."""
-        if name == offline.NAME:
-            return True
-        try:
-            if name.startswith(REPLAY):
-                return self._script(name).is_file()
-            check_endpoint(self._target(name).endpoint)
-        except HarnessError:
-            return False
-        return True
+        return self.fault(name) is None
 
     def list(self) -> builtins.list[ModelInfo]:
-        """Return what can be named: configured models, those of keys in the environment, the script, ``offline``."""
-        found: builtins.list[ModelInfo] = []
-        for provider in self._settings.providers.values():
-            why = self._fault(provider)
-            for model, limits in (provider.models or {"*": ModelLimits()}).items():
-                found.append(
-                    ModelInfo(
-                        f"{provider.name}/{model}", provider.name, limits.context, limits.aliases, why is None, why
-                    )
-                )
-        for entry in KEY_PROVIDERS:
-            if entry.name not in self._settings.providers:
-                there = hosted(entry, self._environ) is not None
-                why = None if there else f"{' or '.join(entry.keys)} is not set"
-                found.append(ModelInfo(f"{entry.name}/{entry.model}", entry.name, available=there, why=why))
-        if (self._settings.model or "").startswith(REPLAY):
-            name = str(self._settings.model)
-            there = self.known(name)
-            found.append(ModelInfo(name, "replay", available=there, why=None if there else "there is no such file"))
-        return [*found, ModelInfo(offline.NAME, offline.NAME)]
+        """Return what can be named: configured models, those of well-known providers, the script, ``offline``."""
+        return self.catalogue.list()
 
     async def detect(self) -> builtins.list[Detected]:
-        """Look for keys in the environment and for model servers on this machine; takes half a second at most where
-        nobody answers."""
-        return await detection.detect(self._environ, local_providers=tuple(self._local.values()))
+        """Look for keys and for model servers on this machine; takes half a second at most where nobody answers."""
+        return await detection.detect(
+            [entry for entry in KEY_PROVIDERS if entry.name not in self._settings.providers],
+            self._targets.hosted,
+            local_providers=tuple(self._targets.local.values()),
+        )
 
     async def default(self) -> DefaultModel | None:
         """Return the model to use when none is named or configured, ``None`` when nothing was found.
@@ -145,29 +134,60 @@ class ModelRegistry:
         if not found:
             return None
         chosen, others = found[0], found[1:]
-        name = f"{chosen.provider}/{await self._best(chosen)}"
+        self._default = name = f"{chosen.provider}/{await self._best(chosen)}"
         because = f"its key is in {chosen.where}" if chosen.kind == "key" else f"its server answers at {chosen.where}"
         also = f"; also there: {', '.join(other.provider for other in others)}" if others else ""
         return DefaultModel(
-            self.resolve(name),
+            await asyncio.to_thread(self.resolve, name),
             f"using {name}: no model is configured, and {because}{also} (choose with --model or /model)",
         )
 
+    def set_favourite(self, name: str, favourite: bool) -> bool:
+        """Make ``name`` a favourite, or none; return whether that changed anything. Raises ``HarnessError``."""
+        return self._favourites.set(name, favourite) if self._favourites is not None else False
+
+    @property
+    def keys(self) -> KeyStore | None:
+        """The stored keys."""
+        return self._keys
+
     async def close(self) -> None:
-        """Close the connections of every model."""
+        """Close the connections of every model, and end the processes of local ones."""
         for model in self._made.values():
-            if isinstance(model, OpenAICompatibleModel):
-                await model.close()
+            close = getattr(model, "close", None)
+            if close is not None:
+                await close()
+        if self._engines is not None:
+            await self._engines.close()
 
     # --- parts -------------------------------------------------------------------------------------
+
+    def _wanted(self, name: str | None) -> str:
+        wanted = (name or self._settings.model or "").strip()
+        if wanted in ROLES:
+            wanted = self._targets.role(wanted) or self._default or ""
+        if not wanted:
+            raise UsageError("no model is configured", mend=offline.WAYS_TEXT, code="no-model")
+        return wanted
 
     async def _best(self, chosen: Detected) -> str:
         entry = next((entry for entry in KEY_PROVIDERS if entry.name == chosen.provider), None)
         if entry is None:
             return first_chat(chosen.models) or chosen.models[0]
-        endpoint = hosted(entry, self._environ)
-        models = await detection.listed(endpoint) if endpoint is not None else ()
+        endpoint = self._targets.hosted(entry)
+        if endpoint is None:
+            return entry.model
+        models = await detection.listed(await asyncio.to_thread(self._with_key, endpoint))
         return preferred(entry, models) or entry.model
+
+    def _with_key(self, endpoint: Endpoint) -> Endpoint:
+        """Return ``endpoint`` with its stored key. Raises ``UsageError`` when that is not to be had."""
+        if not endpoint.stored or endpoint.api_key is not None or self._keys is None:
+            return endpoint
+        try:
+            return replace(endpoint, api_key=self._keys.key(endpoint.provider))
+        except HarnessError as error:
+            raise UsageError(error.what, where=error.where, mend=error.mend, code=error.code) from error
 
     def _kept(self, key: str) -> Model | None:
         return self._made.get(key)
@@ -175,93 +195,27 @@ class ModelRegistry:
     def _keep(self, key: str, model: Model) -> Model:
         return self._made.setdefault(key, model)
 
-    def _script(self, name: str) -> Path:
-        file = name.removeprefix(REPLAY).strip()
-        if not file:
-            raise UsageError("a replay model names a script", where=name, mend="write it like replay:script.yaml")
-        try:
-            return expand(file, self._start)
-        except HarnessError as error:
-            raise UsageError(error.what, where=name) from error
+    def _remote(self, target: Target) -> Model:
+        endpoint, limits = target.endpoint, target.limits
+        adapter = OpenAICompatibleModel(endpoint, target.model, context=limits.context, output_limit=limits.output)
+        return ConfiguredModel(adapter, limits, PriceTag(endpoint.kind, endpoint.base_url, target.model, limits.price))
 
-    def _target(self, name: str) -> _Target:
-        provider, slash, model = name.partition("/")
-        if slash and model:
-            target = self._of_provider(provider, model)
-            if target is not None:
-                return target
-        found = self._by_alias(name)
-        if found is not None:
-            return found
-        raise self._unknown(name, provider if slash else None)
+    def _local(self, target: Target) -> Model:
+        path, engines = self._check_local(target)
+        settings = self._settings.providers.get(target.endpoint.provider)
+        model = LocalModel(target, path, engines, threads=settings.threads if settings is not None else None)
+        return ConfiguredModel(model, target.limits, PriceTag("local", "", target.model, target.limits.price))
 
-    def _of_provider(self, provider: str, model: str) -> _Target | None:
-        settings = self._settings.providers.get(provider)
-        if settings is not None:
-            if (why := self._fault(settings)) is not None:
-                raise UsageError(why, where=settings.source or provider)
-            limits = settings.models.get(model)
-            for full, candidate in settings.models.items():
-                if limits is None and model in candidate.aliases:
-                    model, limits = full, candidate
-            if limits is None and settings.models:
-                return None
-            return _Target(configured(settings, self._environ), model, limits or ModelLimits())
-        for entry in KEY_PROVIDERS:
-            if entry.name == provider:
-                endpoint = hosted(entry, self._environ)
-                if endpoint is None:
-                    raise UsageError(
-                        f"there is no key for {provider}",
-                        where=f"{provider}/{model}",
-                        mend=f"set {' or '.join(entry.keys)}",
-                    )
-                return _Target(endpoint, model, ModelLimits())
-        if provider in self._local:
-            return _Target(local(self._local[provider]), model, ModelLimits())
-        return None
-
-    def _by_alias(self, name: str) -> _Target | None:
-        """Find a configured model by its bare name or alias, when only one is called so."""
-        found = [
-            (provider, model)
-            for provider, settings in self._settings.providers.items()
-            for model, limits in settings.models.items()
-            if name == model or name in limits.aliases
-        ]
-        if len(found) > 1:
-            names = ", ".join(f"{provider}/{model}" for provider, model in found)
-            raise UsageError(f"several models are called so: {names}", where=name, mend="give the provider too")
-        return self._of_provider(*found[0]) if found else None
-
-    def _fault(self, provider: ProviderSettings) -> str | None:
-        if provider.kind not in PROVIDER_KINDS:
-            known = ", ".join(PROVIDER_KINDS)
-            return f"provider {provider.name!r} has the unknown kind {provider.kind!r}, known are {known}"
-        try:
-            check_endpoint(configured(provider, self._environ))
-        except UsageError as error:
-            return error.what
-        return None
-
-    def _unknown(self, name: str, provider: str | None) -> UsageError:
-        names = [info.name for info in self.list() if not info.name.endswith("/*")]
-        names += [alias for info in self.list() for alias in info.aliases]
-        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        providers = [*self._settings.providers, *(entry.name for entry in KEY_PROVIDERS), *self._local]
-        if provider is not None and provider not in providers:
-            what = f"there is no provider {provider!r}"
-            near += [f"{close}/..." for close in difflib.get_close_matches(provider, providers, n=1)]
-        else:
-            what = "there is no such model"
-        mend = (
-            f"did you mean {' or '.join(near)}?"
-            if near
-            else f"providers are {', '.join(providers)}; see 'harness models list'"
-        )
-        return UsageError(what, where=name, mend=mend, code="unknown-model")
-
-
-def _make(target: _Target) -> Model:
-    limits = target.limits
-    return OpenAICompatibleModel(target.endpoint, target.model, context=limits.context, output_limit=limits.output)
+    def _check_local(self, target: Target) -> tuple[Path, Engines]:
+        if target.path is None or self._engines is None:
+            raise UsageError("a local model cannot be started here", where=target.name)
+        if not local_engine.installed():
+            raise UsageError(
+                "local models need the extra 'local', which is not installed",
+                where=target.name,
+                mend=local_engine.INSTALL,
+                code="missing-extra",
+            )
+        if (fault := gguf_fault(target.path)) is not None:
+            raise UsageError(fault, where=(target.limits.path and target.endpoint.source) or target.name)
+        return target.path, self._engines

@@ -13,6 +13,7 @@ from harness_tui.config.project import Project
 from harness_tui.config.trust import TrustStore
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import make_private_folder
+from harness_tui.core.seams import ProcessSpawner
 from harness_tui.library.library import Library
 from harness_tui.models.registry import ModelRegistry
 from harness_tui.permissions.approvals import Approvals
@@ -31,9 +32,17 @@ class ReadParts:
 
 
 def read_parts(
-    project: Project, places: Places, options: OpenOptions, trust: TrustStore, approvals: Approvals
+    project: Project,
+    places: Places,
+    options: OpenOptions,
+    trust: TrustStore,
+    approvals: Approvals,
+    spawner: ProcessSpawner,
 ) -> ReadParts:
-    """Read configuration, trust, commands and skills. Raises ``UsageError`` for what was asked for and is not there."""
+    """Read configuration, trust, commands and skills. Raises ``UsageError`` for what was asked for and is not there.
+
+    ``spawner`` starts the processes of local models.
+    """
     _make_place(places.data, "XDG_DATA_HOME")
     _make_place(places.state, "XDG_STATE_HOME")
     loaded = load(project, places, options.flags, options.environ, trust)
@@ -50,7 +59,9 @@ def read_parts(
         covers=partial(trust.covers, project),
     )
     library.refresh()
-    models = ModelRegistry(settings, project_start=project.start, environ=options.environ)
+    models = ModelRegistry(
+        settings, project_start=project.start, environ=options.environ, places=places, spawner=spawner
+    )
     return ReadParts(loaded, library, gate, models)
 
 

@@ -96,7 +96,9 @@ class Workspace:
             self.surroundings.emit(Notice("warning", "children", text, "end them by hand"))
 
     async def _build(self) -> None:
-        read = await asyncio.to_thread(read_parts, self.project, self.places, self.options, self.trust, self.approvals)
+        read = await asyncio.to_thread(
+            read_parts, self.project, self.places, self.options, self.trust, self.approvals, self.children
+        )
         self.loaded, self.library, self.gate, self.models = read.loaded, read.library, read.gate, read.models
         settings = read.loaded.settings
         egress = Egress(settings.egress, environ=self.options.environ, audit=self.audit)

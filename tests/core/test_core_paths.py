@@ -173,3 +173,11 @@ def test_a_private_folder_is_closed_to_others(tmp_path: Path) -> None:
 
 def test_the_digest_is_sha_256() -> None:
     assert digest(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_a_private_folder_and_every_folder_made_above_it_are_the_persons_alone(tmp_path: Path) -> None:
+    folder = make_private_folder(tmp_path / "state" / "harness" / "locks")
+    assert folder.is_dir()
+    for made in (folder, folder.parent, folder.parent.parent):
+        assert made.stat().st_mode & 0o777 == 0o700
+    assert make_private_folder(folder) == folder
