@@ -16,6 +16,8 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Final
 
+from harness_tui.core.nofollow import open_folder
+
 PREFIX: Final = ".harness-write-"
 """How the names begin that new bytes have before they are renamed."""
 
@@ -75,12 +77,14 @@ class Staged:
 
 
 @contextlib.contextmanager
-def staged(path: Path, data: bytes, *, mode: int | None = None) -> Generator[Staged]:
+def staged(path: Path, data: bytes, *, mode: int | None = None, follow: bool = True) -> Generator[Staged]:
     """Write ``data`` beside ``path``, to be put in place within the block. Raises ``OSError``.
 
-    ``mode`` is that of the new file; without it the file has what a new file has here.
+    ``mode`` is that of the new file; without it the file has what a new file has here. Without ``follow`` the path must
+    be absolute and resolved, and a link that is on its way now raises ``MovedError``.
     """
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    folder = os.open(path.parent, flags) if follow else open_folder(path.parent)
     try:
         descriptor, name = _open(folder, 0o666 if mode is None else 0o600)
         made = Staged(path, descriptor, folder, name)

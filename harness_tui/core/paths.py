@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness_tui.core.atomic import write_atomic as write_atomic
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.nofollow import open_file
 
 
 def expand(text: str, base: Path) -> Path:
@@ -54,13 +55,15 @@ def short(path: Path | str) -> str:
     return text
 
 
-def read_regular(path: Path, *, max_bytes: int) -> bytes:
+def read_regular(path: Path, *, max_bytes: int, follow: bool = True) -> bytes:
     """Return the bytes of a regular file. Raises ``HarnessError`` for anything else, or for a larger one.
 
-    The file is opened without blocking and checked on its descriptor, so a FIFO or a device never hangs.
+    The file is opened without blocking and checked on its descriptor, so a FIFO or a device never hangs. Without
+    ``follow`` the path must be absolute and resolved, and a link that is on its way now raises ``MovedError``.
     """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, flags) if follow else open_file(path, flags)
     except OSError as error:
         raise HarnessError(error.strerror or str(error), where=str(path), code="unreadable") from error
     # The descriptor is looked at before it becomes a file object: of a folder none can be made.

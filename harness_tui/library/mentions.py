@@ -15,6 +15,7 @@ from harness_tui.config.bundled_rules import SECRET_FILES
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import ATTACHMENT_BYTES, ATTACHMENT_LINES, DIRECTORY_ENTRIES, MIB
 from harness_tui.core.messages import Attachment
+from harness_tui.core.nofollow import open_file
 from harness_tui.core.paths import expand, is_inside, name_in, resolve
 from harness_tui.core.text import clean_for_display
 
@@ -108,10 +109,10 @@ def _candidates(text: str) -> Iterator[str]:
 def read_attachment(path: Path, name: str, *, images: bool) -> Attachment:
     """Read a file or folder within the limits. Raises ``HarnessError`` or ``OSError`` when it cannot be attached.
 
-    The file is opened without following a last link and checked on its descriptor, so that it is the one that was
-    allowed, and a FIFO or device never hangs.
+    ``path`` is resolved. The file is opened without following links and checked on its descriptor, so that it is the
+    one that was allowed, and a FIFO or device never hangs.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    descriptor = open_file(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):

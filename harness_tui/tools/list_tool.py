@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from harness_tui.core.errors import ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
+from harness_tui.core.nofollow import open_file
 from harness_tui.core.seams import PreparedCall, ToolContext, ToolResult
 from harness_tui.tools.builtin import BuiltinTool, title_of
 from harness_tui.tools.ignores import IgnoreRules
@@ -62,10 +63,20 @@ def _entries(target: Target, root: Path) -> tuple[list[str], int, int]:
     if target.path.is_file():
         raise ToolError("this is a file", where=where, mend="use read", code="file")
     try:
-        with os.scandir(target.path) as scan:
-            found = [entry for entry, _ in zip(scan, range(_SCANNED), strict=False)]
+        descriptor = open_file(target.path, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise ToolError(error.strerror or str(error), where=where, code="unreadable") from error
+    try:
+        return _listed(target, root, descriptor)
+    except OSError as error:
+        raise ToolError(error.strerror or str(error), where=where, code="unreadable") from error
+    finally:
+        os.close(descriptor)
+
+
+def _listed(target: Target, root: Path, descriptor: int) -> tuple[list[str], int, int]:
+    with os.scandir(descriptor) as scan:
+        found = [entry for entry, _ in zip(scan, range(_SCANNED), strict=False)]
     rules = IgnoreRules(root, target.path)
     folders: list[str] = []
     files: list[str] = []
@@ -75,18 +86,18 @@ def _entries(target: Target, root: Path) -> tuple[list[str], int, int]:
         if rules.ignores(target.path / entry.name, is_folder=is_folder):
             ignored += 1
         else:
-            (folders if is_folder else files).append(_shown(entry, is_folder))
+            (folders if is_folder else files).append(_shown(entry, is_folder, descriptor))
     entries = folders + files
     return entries[:_SHOWN], ignored, len(entries)
 
 
-def _shown(entry: os.DirEntry[str], is_folder: bool) -> str:
+def _shown(entry: os.DirEntry[str], is_folder: bool, folder: int) -> str:
     name = entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if is_folder:
         return f"{name}/"
     if entry.is_symlink():
         try:
-            return f"{name} -> {Path(entry.path).readlink()}"
+            return f"{name} -> {os.readlink(entry.name, dir_fd=folder)}"
         except OSError:
             return f"{name} -> ?"
     return name

@@ -14,6 +14,7 @@ from typing import Final
 
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.limits import LINE_CHARS, MIB, READ_BYTES, TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
+from harness_tui.core.nofollow import MovedError, open_file
 from harness_tui.core.paths import read_regular
 from harness_tui.tools.text_file import decode, split_lines
 
@@ -32,9 +33,14 @@ class Window:
 
 
 def load(path: Path, where: str) -> bytes | None:
-    """Return the bytes of a regular file, ``None`` when it is too large to be held. Raises ``ToolError``."""
+    """Return the bytes of a regular file, ``None`` when it is too large to be held.
+
+    Raises ``MovedError`` when the path leads elsewhere than when it was resolved, else ``ToolError``.
+    """
     try:
-        return read_regular(path, max_bytes=READ_BYTES)
+        return read_regular(path, max_bytes=READ_BYTES, follow=False)
+    except MovedError:
+        raise
     except HarnessError as error:
         if error.code == "too-large":
             return None
@@ -49,8 +55,8 @@ def window_of(data: bytes, where: str, *, offset: int, limit: int) -> Window:
 
 
 def walk(path: Path, where: str, *, offset: int, limit: int) -> Window:
-    """Return lines of a large file without holding it; lines end at ``\\n`` here. Raises ``ToolError``."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    """Return lines of a large file without holding it; lines end at ``\\n`` here. Raises as :func:`load`."""
+    descriptor = open_file(path, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ToolError("not a regular file", where=where, code="not-regular")
@@ -85,11 +91,14 @@ def _walked(found: list[bytes], offset: int, total: int | None) -> Window:
     return Window(lines, offset, total, all("\ufffd" not in line for line in lines))
 
 
-def numbered(window: Window) -> tuple[str, int, int]:
-    """Return the lines with their numbers, how many of them fit the limits, and how many characters were cut."""
+def numbered(window: Window, *, most: int = TOOL_OUTPUT_LINES) -> tuple[str, int, int]:
+    """Return the lines with their numbers, how many of them fit the limits, and how many characters were cut.
+
+    There are ``most`` of them at most.
+    """
     shown: list[str] = []
     size = cut = 0
-    for number, line in enumerate(window.lines[:TOOL_OUTPUT_LINES], window.first):
+    for number, line in enumerate(window.lines[:most], window.first):
         if len(line) > LINE_CHARS:
             cut += len(line) - LINE_CHARS
             line = f"{line[:LINE_CHARS]}[... {len(line) - LINE_CHARS} characters left out]"

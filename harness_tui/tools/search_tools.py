@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.patterns import matches
 from harness_tui.core.seams import PreparedCall, ProcessSpawner, ToolContext, ToolResult
 from harness_tui.tools.builtin import BuiltinTool, title_of
+from harness_tui.tools.confirming import existing, holds
 from harness_tui.tools.globs import matches_glob
 from harness_tui.tools.outputs import limited_result
 from harness_tui.tools.ripgrep import SEARCH, run_ripgrep
@@ -77,7 +79,8 @@ class GlobTool(BuiltinTool):
             max_records=_FILES,
         )
         names = await asyncio.to_thread(_matching, output.records, pattern)
-        lines = await asyncio.to_thread(shown_all, (target.path / name for name in names[:_SHOWN_FILES]), context)
+        shown = await asyncio.to_thread(existing, target.path, names[:_SHOWN_FILES])
+        lines = await asyncio.to_thread(shown_all, (target.path / name for name in shown), context)
         notes: list[str] = []
         if len(names) > _SHOWN_FILES:
             notes.append(f"[{len(names)} files fit, {_SHOWN_FILES} are shown: use a narrower pattern]")
@@ -86,14 +89,18 @@ class GlobTool(BuiltinTool):
         if not names:
             notes.insert(0, "No files fit.")
         return await limited_result(
-            "\n".join(lines), context, notes="\n".join(notes), metadata={"path": target.name, "count": len(names)}
+            _shown(lines), context, notes="\n".join(notes), metadata={"path": target.name, "count": len(names)}
         )
 
 
 def _matching(records: list[bytes], pattern: str) -> list[str]:
     names = (record.decode("utf-8", "surrogateescape").removeprefix("./") for record in records)
-    found = sorted(name for name in names if matches_glob(pattern, name))
-    return [name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in found]
+    return sorted(name for name in names if matches_glob(pattern, name))
+
+
+def _shown(lines: list[str]) -> str:
+    """Return lines with names of files as text: bytes of a name that are none are replaced."""
+    return "\n".join(lines).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +171,18 @@ class GrepTool(BuiltinTool):
         self, found: list[_Match], secret: set[str], more: str | None, errors: str, target: Target, context: ToolContext
     ) -> ToolResult:
         folder = target.path if target.path.is_dir() else target.path.parent
+        shown = await asyncio.to_thread(_confirmed, found[:_SHOWN_MATCHES], folder)
+        gone = min(len(found), _SHOWN_MATCHES) - len(shown)
         paths = list(dict.fromkeys(match.path for match in found))
         names = dict(zip(paths, shown_all((folder / path for path in paths), context), strict=True))
-        lines = [f"{names[match.path]}:{match.line}: {match.text}" for match in found[:_SHOWN_MATCHES]]
+        lines = [f"{names[match.path]}:{match.line}: {match.text}" for match in shown]
         notes: list[str] = []
         if not found:
             notes.append("No lines match.")
         if len(found) > _SHOWN_MATCHES:
             notes.append(f"[{len(found)} matches in {len(names)} files, {_SHOWN_MATCHES} are shown: narrow the search]")
+        if gone:
+            notes.append(f"[{gone} of the matches are not shown: their files changed during the search]")
         if more is not None:
             notes.append(f"[not everything was searched: {more}]")
         if secret:
@@ -180,7 +191,7 @@ class GrepTool(BuiltinTool):
         if errors.strip():
             notes.append(f"[not everything could be searched: {errors.strip().splitlines()[-1]}]")
         metadata = {"path": target.name, "matches": len(found), "files": len(names)}
-        return await limited_result("\n".join(lines), context, notes="\n".join(notes), metadata=metadata)
+        return await limited_result(_shown(lines), context, notes=_shown(notes), metadata=metadata)
 
 
 def _include_options(include: str | None) -> list[str]:
@@ -204,7 +215,7 @@ def _kept(records: list[bytes], include: str | None, target: Target) -> tuple[li
         number, _, text = rest.partition(b":")
         if not number.isdigit():  # "binary file matches" and the like
             continue
-        path = name.decode("utf-8", "replace").removeprefix("./")
+        path = name.decode("utf-8", "surrogateescape").removeprefix("./")
         if include is not None and not matches_glob(include, path):
             continue
         if whole and _is_secret(path):
@@ -212,6 +223,16 @@ def _kept(records: list[bytes], include: str | None, target: Target) -> tuple[li
             continue
         found.append(_Match(path, int(number), text.decode("utf-8", "replace").rstrip("\r")))
     return sorted(found, key=lambda match: (match.path, match.line)), secret
+
+
+def _confirmed(found: list[_Match], folder: Path) -> list[_Match]:
+    """Return the matches that are still there when no link is followed; ``found`` is in order of the paths."""
+    kept: list[_Match] = []
+    for path, group in groupby(found, key=lambda match: match.path):
+        matches_of_file = list(group)
+        there = holds(folder / path, [(match.line, match.text) for match in matches_of_file])
+        kept += [match for match, is_there in zip(matches_of_file, there, strict=True) if is_there]
+    return kept
 
 
 def _is_secret(path: str) -> bool:

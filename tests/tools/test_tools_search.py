@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +177,18 @@ async def test_odd_folders_are_told(bench: Any, tmp_path: Path) -> None:
         await bench.call("list", path="nowhere")
     prepared = await bench.prepare("list", path="..")
     assert prepared.checks == (Check("read", str(tmp_path)), Check("external_directory", str(tmp_path)))
+
+
+async def test_a_name_that_is_no_text_is_found_and_shown_as_far_as_it_is_one(bench: Any) -> None:
+    (bench.root / os.fsdecode(b"a\xff.txt")).write_text("needle\n")
+    assert (await bench.call("glob", pattern="*.txt")).output == "a\ufffd.txt"
+    assert (await bench.call("grep", pattern="needle")).output == "a\ufffd.txt:1: needle"
+
+
+async def test_what_a_search_finds_is_there_in_every_encoding_and_length(bench: Any) -> None:
+    (bench.root / "a.txt").write_bytes("\ufeffneedle é\r\n".encode("utf-16-le"))
+    (bench.root / "b.txt").write_bytes(b"\xef\xbb\xbfneedle \xff\r\nmore needle\n")
+    (bench.root / "c.txt").write_text("needle " + "x" * 20_000 + "\n")
+    result = await bench.call("grep", pattern="needle")
+    assert result.metadata["matches"] == 4
+    assert [line.split(": ")[0] for line in result.output.splitlines()] == ["a.txt:1", "b.txt:1", "b.txt:2", "c.txt:1"]
