@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from harness_tui.children import processes
@@ -15,6 +15,7 @@ from harness_tui.children.environment import CHILD_MARK
 from harness_tui.children.exits import watch_exit
 from harness_tui.children.pipes import ErrorRing, ReadPipe
 from harness_tui.children.stderr_log import StderrLog
+from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import STOP_GRACE_S
 from harness_tui.core.text import clean_for_display
 
@@ -318,6 +319,29 @@ class ManagedChild:
         if self._stdin is not None:
             self._stdin.close()
         self._on_ended(self)
+
+
+async def stop_child(children: Iterable[ManagedChild], pid: int) -> None:
+    """End the child ``pid``, or the one whose command has left ``pid`` running, with everything that it started.
+
+    Nothing happens when none of ``children`` is it. Raises ``HarnessError`` when even KILL does not end it.
+    """
+    for child in tuple(children):
+        if pid != child.pid and not (child.keeps_left and any(running.pid == pid for running in child.seen())):
+            continue
+        await child.stop()
+        left = {running.pid for running in child.seen()} | ({child.pid} if child.returncode is None else set[int]())
+        if left:
+            raise left_over(left)
+
+
+def left_over(pids: Collection[int]) -> HarnessError:
+    """Return the error that names what could not be ended."""
+    return HarnessError(
+        f"these processes could not be ended: {', '.join(map(str, sorted(pids)))}",
+        mend="they wait inside the kernel or belong to another user; end them by hand",
+        code="left-over",
+    )
 
 
 def sweep_strays(mark: str, known: Sequence[processes.Running], grace: float) -> list[processes.Running]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from harness_tui.children import processes
-from harness_tui.children.child import ManagedChild, sweep_strays
+from harness_tui.children.child import ManagedChild, left_over, stop_child, sweep_strays
 from harness_tui.children.environment import (
     CHILD_MARK,
     SHELL_MARK,
@@ -207,6 +207,10 @@ class ChildRegistry:
                     infos.append(info)
         return sorted(infos, key=lambda info: (info.started, info.pid))
 
+    async def stop(self, pid: int) -> None:
+        """End the child ``pid``, as :func:`harness_tui.children.child.stop_child` does; return when it is gone."""
+        await stop_child(self._children.values(), pid)
+
     async def sweep(self) -> Swept:
         """End what earlier shells left behind when they were killed, by their ledgers. Takes its time in a thread."""
         return Swept() if self._ledger_dir is None else await asyncio.to_thread(sweep, self._ledger_dir)
@@ -234,12 +238,7 @@ class ChildRegistry:
         self._reaper.close()
         if left or self._children:
             self._guard.let_finish()
-            pids = sorted({running.pid for running in left} | set(self._children))
-            raise HarnessError(
-                f"these processes could not be ended: {', '.join(map(str, pids))}",
-                mend="they wait inside the kernel or belong to another user; end them by hand",
-                code="left-over",
-            )
+            raise left_over({running.pid for running in left} | set(self._children))
         await asyncio.to_thread(self._guard.dismiss)
         self._settle()
 

@@ -106,6 +106,7 @@ class ServerLife:
         self._crashes: deque[float] = deque(maxlen=max(1, timings.crashes))
         self._failures = 0
         self._retry_at = 0.0
+        self._held = False
         self._closed = False
 
     @property
@@ -126,7 +127,7 @@ class ServerLife:
     @property
     def may_start(self) -> bool:
         """Whether using it may start it."""
-        return not self._closed and self.state not in ("disabled", "absent")
+        return not (self._closed or self._held) and self.state not in ("disabled", "absent")
 
     @property
     def pause(self) -> float:
@@ -166,6 +167,15 @@ class ServerLife:
         self.store.drop_server(self.key)
         self.set_state("stopped", reason)
 
+    async def hold(self, reason: str) -> None:
+        """Stop the server until :meth:`forgive`: using it does not start it meanwhile."""
+        self._held = True
+        await self.stop(reason)
+
+    def hold_back(self, reason: str) -> None:
+        """Let nothing but :meth:`forgive` start a server that does not run."""
+        self._held, self.reason = True, reason
+
     async def close(self) -> None:
         """Stop the server for good and wait for everything that was under way."""
         self._closed = True
@@ -177,7 +187,8 @@ class ServerLife:
             await asyncio.wait(tasks)
 
     def forgive(self) -> None:
-        """Forget the failures so far."""
+        """Forget the failures so far, and that it was held."""
+        self._held = False
         self._crashes.clear()
         self._failures, self._retry_at = 0, 0.0
 

@@ -34,6 +34,7 @@ from harness_tui.lsp.tool import DiagnosticsTool
 
 _REAP_S: Final = 30.0
 _FAULTS: Final = 5
+_STOPPED: Final = "was stopped by a person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class LspPool:
         self._store = DiagnosticStore()
         self._clients: dict[tuple[str, Path], Client] = {}
         self._faults: dict[str, int] = {}
+        self._stopped: set[str] = set()
         self._tool = DiagnosticsTool(self)
         self._reaper: asyncio.Task[None] | None = None
         self._closed = False
@@ -174,13 +176,23 @@ class LspPool:
         A server that did not run is only looked up anew. Raises ``HarnessError`` for an unknown name, or when it does
         not start.
         """
+        clients = self._clients_of(name)
+        self._stopped.discard(name)
+        self._binaries.forget()
+        self._faults.pop(name, None)
+        await asyncio.gather(*(client.restart() for client in clients))
+
+    async def stop(self, name: str) -> None:
+        """Stop the server ``name`` at every root until it is restarted. Raises ``HarnessError`` for an unknown name."""
+        clients = self._clients_of(name)
+        self._stopped.add(name)
+        await asyncio.gather(*(client.hold(_STOPPED) for client in clients))
+
+    def _clients_of(self, name: str) -> list[Client]:
         if name not in {spec.name for spec in self._specs}:
             known = ", ".join(spec.name for spec in self._specs)
             raise HarnessError(f"there is no language server {name}", where="lsp", mend=f"known are {known}")
-        self._binaries.forget()
-        self._faults.pop(name, None)
-        clients = [client for client in self._clients.values() if client.spec.name == name]
-        await asyncio.gather(*(client.restart() for client in clients))
+        return [client for client in self._clients.values() if client.spec.name == name]
 
     async def close(self) -> None:
         """Stop every server; none starts again."""
@@ -220,6 +232,8 @@ class LspPool:
                 timings=self._timings,
             )
             self._clients[spec.name, root] = client
+            if spec.name in self._stopped:
+                client.hold_back(_STOPPED)
             if self._reaper is None:
                 self._reaper = asyncio.get_running_loop().create_task(self._reap(), name="lsp idle")
         return client

@@ -120,6 +120,12 @@ class McpPool:
         await supervisor.restart()
         return self._status(supervisor)
 
+    async def stop(self, name: str) -> ServerStatus:
+        """End ``name`` until it is restarted and return its state then. Raises ``HarnessError`` as :meth:`restart`."""
+        supervisor = self._supervisor(name)
+        await supervisor.stop()
+        return self._status(supervisor)
+
     async def close(self) -> None:
         """End every server, in parallel and bounded."""
         if self._opening is not None and not self._opening.done():

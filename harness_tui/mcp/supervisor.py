@@ -160,6 +160,14 @@ class Supervisor:
         if start is not None:
             await asyncio.wait({start})
 
+    async def stop(self) -> None:
+        """End it until :meth:`restart`: calls fail meanwhile. Raises ``CallError`` for one that may not start."""
+        if not self.startable:
+            raise self._unavailable()
+        self._latched = True
+        await self._halt()
+        self._set("stopped", "was stopped by a person")
+
     async def close(self) -> None:
         """End it for good; bounded."""
         if self._closed:

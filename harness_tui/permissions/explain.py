@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from harness_tui.config.settings import RuleLayer
 from harness_tui.core.seams import GateCall, PartDecision, PermissionGate
+from harness_tui.core.text import cut_end
 from harness_tui.core.values import Rule
 from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.modes import mode_rules
+
+_VALUE_CHARS: Final = 500
 
 
 def explain(gate: PermissionGate, call: GateCall) -> dict[str, Any]:
@@ -33,6 +36,19 @@ def _part(part: PartDecision) -> dict[str, Any]:
         for result in part.layers
     ]
     return data
+
+
+def explanation_lines(explained: dict[str, Any]) -> list[str]:
+    """Return what :func:`explain` says as lines: the decision, then each part with one line for each layer."""
+    lines = [explained["decision"] + (f": {explained['reason']}" if "reason" in explained else "")]
+    for part in explained["parts"]:
+        value = cut_end(part["value"], _VALUE_CHARS)
+        lines += ["", f"{part['permission']} {value}: {part['decision']} by {part['rule']} ({part['source']})"]
+        lines += [
+            f"  {layer['layer']}: {layer['decision']} by {layer['rule']} ({layer['source']})"
+            for layer in part["layers"]
+        ]
+    return lines
 
 
 def rule_rows(

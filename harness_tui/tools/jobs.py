@@ -137,6 +137,11 @@ class Jobs:
             raise ToolError(f"there is no job {job!r}", where=tool, mend=f"jobs: {known}")
         return jobs[job]
 
+    def of_process(self, pid: int) -> Job | None:
+        """Return the job whose command is the process ``pid``, or has left it running."""
+        jobs = (job for jobs in self._kept.values() for job in jobs.values())
+        return next((job for job in jobs if job.running and pid in (job.child.pid, *job.left)), None)
+
     def follow(self, work: Coroutine[Any, Any, Any]) -> None:
         """Let something go on in the background, until :meth:`close`."""
         task: asyncio.Task[Any] = asyncio.create_task(work)

@@ -219,3 +219,32 @@ async def test_the_list_says_who_and_how_often(registry: ChildRegistry, tmp_path
     assert info.rss > 0
     assert info.started.endswith("Z")
     assert info.started[:4] == time.strftime("%Y", time.gmtime())
+
+
+async def test_the_registry_ends_a_child_by_its_pid_with_all_that_it_started(
+    registry: ChildRegistry, tmp_path: Path, pid_in: PidIn, gone: Gone
+) -> None:
+    child = await registry.spawn(["sh", "-c", "sleep 60 & echo $! > pid; wait"], owner="bash", cwd=tmp_path)
+    other = await registry.spawn(["sleep", "60"], owner="bash", cwd=tmp_path)
+    below = await pid_in(tmp_path / "pid")
+    await registry.stop(child.pid)
+    assert child.returncode == -15
+    assert await gone(below)
+    assert [info.pid for info in registry.list()] == [other.pid]
+    await registry.stop(child.pid)  # nothing there any more
+    await registry.stop(1)  # none of ours
+    assert other.returncode is None
+
+
+async def test_what_a_command_left_is_ended_by_the_pid_that_it_is_listed_with(
+    registry: ChildRegistry, tmp_path: Path, pid_in: PidIn, gone: Gone
+) -> None:
+    child = await registry.spawn(
+        ["sh", "-c", "setsid sleep 60 & echo $! > pid"], owner="bash", cwd=tmp_path, keep_left=True
+    )
+    left = await pid_in(tmp_path / "pid")
+    assert left in await child.left()
+    assert [info.pid for info in registry.list()] == [left]
+    await registry.stop(left)
+    assert await gone(left)
+    assert registry.list() == []

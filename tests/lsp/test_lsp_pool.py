@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -478,3 +479,38 @@ async def test_a_closed_pool_answers_skipped_and_starts_nothing(bench, scripted)
     await pool.close()
     assert (await pool.diagnostics(Path("a.txt"))).verdict == "skipped"
     assert server.started() == []
+
+
+async def test_a_server_that_a_person_stopped_starts_only_when_it_is_restarted(bench, scripted):
+    server = scripted()
+    (bench.project / "a.txt").write_text("BAD\n")
+    pool = bench.pool(server)
+    await pool.diagnostics(Path("a.txt"))
+    await pool.stop("scripted")
+    (status,) = [entry for entry in pool.status() if entry.name == "scripted"]
+    assert (status.state, status.reason, status.pid) == ("stopped", "was stopped by a person", None)
+    await pool.touch(Path("a.txt"))
+    verdict = await pool.diagnostics(Path("a.txt"))
+    assert (verdict.verdict, verdict.reason) == ("unknown", "scripted was stopped by a person")
+    assert len(server.started()) == 1
+    await pool.restart("scripted")
+    assert ((await pool.diagnostics(Path("a.txt"))).verdict, len(server.started())) == ("fresh", 2)
+    with pytest.raises(HarnessError, match="there is no language server nobody"):
+        await pool.stop("nobody")
+    assert bench.sink.of(Notice) == []
+
+
+async def test_a_server_that_a_person_stopped_starts_at_no_other_root(bench, scripted):
+    server = scripted()
+    server.settings = replace(server.settings, roots=("mark",))
+    for name in ("one", "two"):
+        (bench.project / name).mkdir()
+        (bench.project / name / "mark").touch()
+        (bench.project / name / "a.txt").write_text("BAD\n")
+    pool = bench.pool(server)
+    assert (await pool.diagnostics(Path("one/a.txt"))).verdict == "fresh"
+    await pool.stop("scripted")
+    assert (await pool.diagnostics(Path("two/a.txt"))).reason == "scripted was stopped by a person"
+    assert len(server.started()) == 1
+    await pool.restart("scripted")
+    assert (await pool.diagnostics(Path("two/a.txt"))).verdict == "fresh"

@@ -14,6 +14,7 @@ from fakes.mcp_sinks import FakeSink
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.config.settings import McpServerSettings, McpTimeouts
 from harness_tui.core.errors import ToolError
+from harness_tui.core.events import ServerChanged
 from harness_tui.mcp import supervisor as supervising
 from harness_tui.mcp.pool import McpPool
 from harness_tui.mcp.reasons import CallError
@@ -239,3 +240,36 @@ async def test_a_call_that_our_own_end_cuts_off_does_not_blame_the_server(make_p
     await pool.close()
     with pytest.raises(CallError, match="it was stopped during hang"):
         await asyncio.wait_for(call, 5)
+
+
+async def test_a_server_that_a_person_stopped_starts_only_when_it_is_restarted(
+    make_pool: Make, server: Entry, sink: FakeSink
+) -> None:
+    pool = await opened(make_pool(server("plain")))
+    (pid,) = [event.detail.pid for event in sink.of(ServerChanged) if event.state == "ready"]
+    assert pid is not None
+    stopped = await pool.stop("plain")
+    assert (stopped.state, stopped.reason) == ("stopped", "was stopped by a person")
+    assert not alive(pid)
+    assert pool.server_tools("plain"), "what it offers stays known"
+    with pytest.raises(CallError, match="MCP server plain: was stopped by a person"):
+        await pool.call("plain", "work", {})
+    assert sink.states("plain") == ["starting", "ready", "stopped"]
+    assert (await pool.restart("plain")).state == "ready"
+    assert sink.states("plain")[3:] == ["starting", "ready"]
+
+
+async def test_a_server_that_is_stopped_while_it_starts_does_not_come_up(
+    make_pool: Make, server: Entry, sink: FakeSink
+) -> None:
+    pool = make_pool(server("never_answers"))
+    pool.start()
+    async with asyncio.timeout(30):
+        while "starting" not in sink.states("never_answers"):
+            await asyncio.sleep(0.01)
+    call = asyncio.create_task(pool.call("never_answers", "work", {}))
+    await asyncio.sleep(0)
+    await pool.stop("never_answers")
+    with pytest.raises(CallError):
+        await call
+    assert sink.states("never_answers")[-1] == "stopped"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -20,35 +19,12 @@ from harness_tui.cli.common import (
     warn,
     warn_problems,
 )
-from harness_tui.core.errors import HarnessError, ToolError, UsageError
+from harness_tui.core.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
     from harness_tui.config.settings import Settings
-    from harness_tui.core.seams import Check, Tool, ToolContext
     from harness_tui.core.values import AgentDefinition
     from harness_tui.permissions.approvals import Approvals
-    from harness_tui.workspace.workspace import Workspace
-
-_VALUES: Final[Mapping[str, str]] = {
-    "doom_loop": "tool",
-    "external_directory": "path",
-    "sampling": "server",
-    "skill": "name",
-    "task": "agent",
-    "webfetch": "url",
-}
-"""Permissions that are explained by their own name where no tool has it: the argument that is their value."""
-
-_PATH_TOOLS: Final[Mapping[str, Literal["read", "edit"]]] = {
-    "edit": "edit",
-    "glob": "read",
-    "grep": "read",
-    "list": "read",
-    "read": "read",
-    "write": "edit",
-}
-
-_VALUE_CHARS: Final = 500
 
 _agent = click.option("--agent", metavar="A", default=None, help="Decide as for this agent.")
 _mode = click.option("--mode", metavar="M", default=None, help="Decide as in this mode.")
@@ -102,18 +78,14 @@ def explain_call(tool: str, arguments: str, agent: str | None, mode: str | None,
     Where no tool has the name, it may be a permission: webfetch {"url"}, task {"agent"}, doom_loop {"tool"},
     external_directory {"path"}, sampling {"server"}.
     """
-    from harness_tui.core.text import cut_end
+    from harness_tui.permissions.explain import explanation_lines
 
     explained = run_async(_explain(root, tool, json_argument(arguments), agent, mode))
     if as_json:
         print_json(explained)
         return 0
-    print_line(explained["decision"] + (f": {explained['reason']}" if "reason" in explained else ""))
-    for part in explained["parts"]:
-        value = cut_end(part["value"], _VALUE_CHARS)
-        print_line(f"\n{part['permission']} {value}: {part['decision']} by {part['rule']} ({part['source']})")
-        for layer in part["layers"]:
-            print_line(f"  {layer['layer']}: {layer['decision']} by {layer['rule']} ({layer['source']})")
+    for line in explanation_lines(explained):
+        print_line(line)
     return 0
 
 
@@ -170,83 +142,9 @@ async def _explain(
 ) -> dict[str, Any]:
     from harness_tui.cli.opened import opened
     from harness_tui.config.loader import Flags
-    from harness_tui.core.seams import GateCall
-    from harness_tui.permissions.explain import explain
+    from harness_tui.workspace.explaining import explain_call
 
     async with opened(root, Flags(agent=agent, mode=mode)) as workspace:
         settings = workspace.loaded.settings
-        definition = settings.agents.get(settings.agent)
-        tool = workspace.parts.tools().get(name)
-        call = GateCall(
-            call="explain",
-            tool=name,
-            checks=await _checks(workspace, tool, name, arguments),
-            session="explain",
-            agent=settings.agent,
-            mode=_mode_of(mode, definition, settings),
-            origin="call",
-            fingerprint=tool.spec.fingerprint if tool else None,
-            agent_rules=definition.permission if definition else (),
-        )
-        return explain(workspace.gate, call)
-
-
-async def _checks(workspace: Workspace, tool: Tool | None, name: str, arguments: dict[str, Any]) -> tuple[Check, ...]:
-    """Return what the gate would decide: what the tool itself says, else what its name and arguments say."""
-    from harness_tui.core.seams import Check
-
-    if tool is None:
-        key = _VALUES.get(name)
-        if key is not None:
-            return _value_checks(name, key, arguments, workspace)
-        if any(name.startswith(f"{server}_") for server in workspace.loaded.settings.mcp):
-            return (Check("mcp", name),)
-        known = ", ".join(sorted({*workspace.parts.tools(), *_VALUES}))
-        raise UsageError(f"there is no tool {name!r}", mend=f"known are {known}")
-    context = _context(workspace)
-    try:
-        return (await tool.prepare(arguments, context)).checks
-    except ToolError as error:
-        if name == "webfetch" and error.code == "egress-blocked":
-            # The network policy comes after the rules, and has a say of its own; here the rules are explained.
-            from harness_tui.egress.urls import read_url
-
-            return (Check(name, str(read_url(arguments["url"]))),)
-        command, path = arguments.get("command"), arguments.get("path")
-        if name == "bash" and isinstance(command, str) and "workdir" not in arguments:
-            # A text that the tool would not run at all is explained too: nothing in it may be allowed.
-            return (Check("bash", command, folder=workspace.project.start.as_posix()),)
-        if name not in _PATH_TOOLS or not isinstance(path, str):
-            raise UsageError(error.what, where=error.where or name, mend=error.mend, code=error.code) from error
-        # The file need not exist, nor the text to replace be in it, for the rules to be explained.
-        from harness_tui.tools.targets import find_target
-
-        return find_target(name, path, context).checks(_PATH_TOOLS[name])
-
-
-def _value_checks(permission: str, key: str, arguments: dict[str, Any], workspace: Workspace) -> tuple[Check, ...]:
-    from harness_tui.core.paths import resolve
-    from harness_tui.core.seams import Check
-
-    value = arguments.get(key)
-    if not isinstance(value, str) or not value:
-        raise UsageError(f"{key} is missing or no text", where=permission, mend=f'write {{"{key}": "..."}}')
-    if permission == "external_directory":
-        value = resolve(value, workspace.project.start).as_posix()
-    return (Check(permission, value),)
-
-
-def _context(workspace: Workspace) -> ToolContext:
-    from harness_tui.core.seams import ToolContext
-
-    return ToolContext(
-        session="explain",
-        run=None,
-        call="explain",
-        agent=workspace.loaded.settings.agent,
-        root=workspace.project.root,
-        cwd=workspace.project.start,
-        session_dir=workspace.places.session_dir("explain"),
-        origin="call",
-        emit=lambda _: None,
-    )
+        used = _mode_of(mode, settings.agents.get(settings.agent), settings)
+        return await explain_call(workspace, name, arguments, agent=settings.agent, mode=used)
