@@ -63,6 +63,11 @@ class Places:
         """One folder per session: large outputs, images, plans."""
         return self.data / "sessions"
 
+    @property
+    def blobs(self) -> Path:
+        """Contents of files before and after a change, once each by their hash."""
+        return self.data / "blobs"
+
     def session_dir(self, session: str) -> Path:
         """Return the folder of one session."""
         return self.sessions / session

@@ -102,7 +102,7 @@ class _Builder:
                 continue
             annotation = _without_none(field.annotation)
             described = self._type(annotation, with_private=with_private)
-            # ``undo_applied`` is about a run and belongs to it: one field says both. Anything else would be lost.
+            # ``undo_applied`` is about a run and belongs to it, as ``redo_applied``: one field says both.
             if properties.setdefault(field.name, described) != described:
                 raise TypeError(f"{cls.__name__}.{field.name} hides a field of the envelope")
             if "const" in properties[field.name] or (field.required and annotation is field.annotation):

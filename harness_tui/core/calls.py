@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 from pathlib import Path
@@ -109,11 +110,24 @@ AskPerson: TypeAlias = Callable[[QuestionRequest], Awaitable[QuestionReply]]
 
 
 @record
+class EditHooks:
+    """What ran after an edit: ``ran`` are names of programs, ``blocked`` is why one of them refuses the change."""
+
+    ran: tuple[str, ...] = ()
+    blocked: str | None = None
+
+
+AfterEdit: TypeAlias = Callable[[Path], Awaitable[EditHooks]]
+
+
+@record
 class ToolContext:
     """What a call may use.
 
     ``root`` is the project root, ``cwd`` the start folder (relative paths and ``bash`` start there). ``session_dir``
-    is created by whoever writes into it first. ``ask`` is ``None`` where nobody can be asked.
+    is created by whoever writes into it first. ``ask`` is ``None`` where nobody can be asked. ``after_edit`` is awaited
+    after a file was written and before anybody looks at it: what it runs may change the file again. ``recorded``: the
+    session leaves a record, so that what is done in it can be undone.
     """
 
     session: str
@@ -126,6 +140,8 @@ class ToolContext:
     origin: Origin
     emit: Callable[[Event], None]
     ask: AskPerson | None = None
+    after_edit: AfterEdit | None = None
+    recorded: bool = True
 
 
 @record
@@ -157,6 +173,14 @@ class ToolResult:
     attachments: tuple[Attachment, ...] = ()
     full_output: str | None = None
     full_bytes: int = 0
+
+
+class CallCancelled(asyncio.CancelledError):
+    """Raised by a tool that was cancelled while it ran and can say what came of it until then: ``result``."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__()
+        self.result = result
 
 
 @record

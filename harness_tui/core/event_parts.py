@@ -109,6 +109,21 @@ class QueueItem:
 
 
 @record
+class ContextPart:
+    """A part of a request: ``name`` is what its switch is called, ``tokens`` an estimate, ``items`` how many there are.
+
+    ``switch`` tells whether it can be switched off, ``off`` that it is.
+    """
+
+    name: str
+    title: str
+    tokens: int
+    items: int = 1
+    switch: bool = True
+    off: bool = False
+
+
+@record
 class ServerDetail:
     """What is known of a server beyond its state; ``tools`` is a count."""
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
 
 from harness_tui.core.event_parts import (
     CommandRef,
+    ContextPart,
     Offer,
     Parent,
     Preview,
@@ -89,11 +90,14 @@ class RunStarted(Event):
 
 @_event
 class MessageAdded(Event):
-    """A user-role message entered the replay log."""
+    """A user-role message entered the replay log.
+
+    ``compaction``: what takes the place of the history before it. ``hook``: why a hook wants the run to go on.
+    """
 
     type = "message_added"
     message: Message
-    origin: Literal["prompt", "steer", "shell", "diagnostics"]
+    origin: Literal["prompt", "steer", "shell", "diagnostics", "compaction", "hook"]
 
 
 @_event
@@ -189,7 +193,10 @@ class ToolFinished(Event):
 
 @_event
 class FileChanged(Event):
-    """A tool changed a file. SHA-256 of the bytes; no ``before`` = created, no ``after`` = deleted."""
+    """A tool changed a file. SHA-256 of the bytes; no ``before`` = created, no ``after`` = deleted.
+
+    The modes are permission bits. ``folders`` were made for a new file, the outermost first, named as ``path`` is.
+    """
 
     type = "file_changed"
     path: str
@@ -197,6 +204,9 @@ class FileChanged(Event):
     removed: int
     before: str | None = None
     after: str | None = None
+    before_mode: int | None = None
+    after_mode: int | None = None
+    folders: tuple[str, ...] | None = None
 
 
 @_event
@@ -340,7 +350,10 @@ class ModelRetried(Event):
 
 @_event
 class ContextCompacted(Event):
-    """History was replaced by a summary; ``before`` and ``after`` are tokens."""
+    """History was replaced by a summary; ``before`` and ``after`` are tokens, ``after`` an estimate.
+
+    ``kept`` and ``omitted`` say for a person what stands in the message that follows, and what no longer does.
+    """
 
     type = "context_compacted"
     before: int
@@ -351,10 +364,37 @@ class ContextCompacted(Event):
 
 
 @_event
+class ContextReported(Event):
+    """What the next request would hold, part by part; ``total`` is the sum, ``used`` what the provider last counted.
+
+    The tokens of parts are estimates. ``off`` parts are left out of requests, and out of ``total``.
+    """
+
+    type = "context_reported"
+    parts: tuple[ContextPart, ...]
+    total: int
+    used: int | None = None
+    limit: int | None = None
+
+
+@_event
 class UndoApplied(Event):
-    """A run's changes to files were taken back."""
+    """A run was taken back: its messages are sent no more, the files in ``paths`` are as they were before it.
+
+    Those in ``conflicts`` were changed by something else since, and are left as they are.
+    """
 
     type = "undo_applied"
+    run: str
+    paths: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+@_event
+class RedoApplied(Event):
+    """A run that was taken back is in force again; the fields are those of ``undo_applied``."""
+
+    type = "redo_applied"
     run: str
     paths: tuple[str, ...]
     conflicts: tuple[str, ...]

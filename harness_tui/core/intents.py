@@ -109,17 +109,42 @@ class Shell(Intent):
 
 @_intent
 class Undo(Intent):
-    """Take back the changes of a run."""
+    """Take back a run and every one after it: messages and files. Without ``run`` the latest that is in force."""
 
     intent = "undo"
-    run: str
+    run: str | None = None
 
 
 @_intent
 class Redo(Intent):
-    """Bring back what the last undo took."""
+    """Put the run that was taken back last in force again; possible until the next message."""
 
     intent = "redo"
+
+
+@_intent
+class Compact(Intent):
+    """Sum up the history; ``focus`` says what matters most. While a run goes on it is done before the next step."""
+
+    intent = "compact"
+    focus: str | None = None
+
+
+@_intent
+class ReportContext(Intent):
+    """Answered by ``context_reported``. With ``part`` that part is switched ``on`` or off first."""
+
+    intent = "context"
+    part: str | None = None
+    on: bool = True
+
+
+@_intent
+class HandOver(Intent):
+    """Let ``agent`` carry out the plan that was made in this session."""
+
+    intent = "hand_over"
+    agent: str = "build"
 
 
 def intent_to_json(intent: Intent) -> dict[str, Any]:

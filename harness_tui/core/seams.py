@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from harness_tui.core.calls import (
+    AfterEdit,
     AskPerson,
+    CallCancelled,
     Check,
+    EditHooks,
     GateCall,
     GateDecision,
     LayerResult,
@@ -228,14 +231,17 @@ class PromptSource(Protocol):
 
 
 __all__ = [
+    "AfterEdit",
     "AnswerScript",
     "AskPerson",
     "AuditSink",
+    "CallCancelled",
     "CallChunk",
     "Check",
     "Child",
     "Clock",
     "DiagnosticsSource",
+    "EditHooks",
     "EventSink",
     "Finished",
     "GateCall",

@@ -12,26 +12,28 @@ from weakref import WeakValueDictionary
 
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import DiffPreview
-from harness_tui.core.events import FileChanged
-from harness_tui.core.paths import digest
+from harness_tui.core.events import FileChanged, Notice
+from harness_tui.core.paths import digest, name_in
 from harness_tui.core.seams import DiagnosticsSource, PreparedCall, ToolContext, ToolResult
+from harness_tui.core.text import clean_for_display
+from harness_tui.sessions.blobs import BlobStore
 from harness_tui.tools.builtin import title_of
 from harness_tui.tools.diffs import make_diff
 from harness_tui.tools.file_ledger import FileLedger
 from harness_tui.tools.targets import Target, check_unmoved
 from harness_tui.tools.verdicts import report_on
-from harness_tui.tools.writing import read_or_none, replace_file
+from harness_tui.tools.writing import Written, read_or_none, replace_file
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """What will be written. ``before`` is the hash of the bytes that it was made from, ``None`` for a new file.
+    """What will be written. ``before`` are the bytes that it was made from, ``None`` for a new file.
 
     ``summary`` is what the model is told, ``unchanged`` that there is nothing to write.
     """
 
     target: Target
-    before: str | None
+    before: bytes | None
     after: bytes
     diff: str
     added: int
@@ -39,13 +41,24 @@ class PlannedChange:
     summary: str
     unchanged: bool
 
+    @property
+    def before_hash(self) -> str | None:
+        """The hash of the bytes that it was made from."""
+        return None if self.before is None else digest(self.before)
+
 
 class FileChanges:
-    """Plans and carries out changes of files, one at a time per path."""
+    """Plans and carries out changes of files, one at a time per path.
 
-    def __init__(self, ledger: FileLedger, diagnostics: DiagnosticsSource | None) -> None:
+    ``blobs`` keeps the bytes before and after each change, so that it can be undone; without it none can.
+    """
+
+    def __init__(
+        self, ledger: FileLedger, diagnostics: DiagnosticsSource | None, blobs: BlobStore | None = None
+    ) -> None:
         self._ledger = ledger
         self._diagnostics = diagnostics
+        self._blobs = blobs
         self._locks: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
     async def current(self, tool: str, target: Target, context: ToolContext) -> bytes | None:
@@ -78,7 +91,7 @@ class FileChanges:
         diff = make_diff(*texts, target.name, created=before is None)
         return PlannedChange(
             target=target,
-            before=None if before is None else digest(before),
+            before=before,
             after=after,
             diff=diff.text,
             added=diff.added,
@@ -92,7 +105,7 @@ class FileChanges:
         return PreparedCall(
             title=title_of(verb, change.target.name),
             checks=change.target.checks("edit"),
-            preview=DiffPreview(change.target.name, change.diff, change.before),
+            preview=DiffPreview(change.target.name, change.diff, change.before_hash),
             state=change,
         )
 
@@ -103,38 +116,61 @@ class FileChanges:
         if change.unchanged:
             return ToolResult(f"{target.name} already has exactly this content; nothing was written.")
         lock = self._locks.setdefault(target.path, asyncio.Lock())
-        after = digest(change.after)
         async with lock:
-            write = asyncio.ensure_future(
-                asyncio.to_thread(
-                    replace_file,
-                    target.path,
-                    change.after,
-                    before=change.before,
-                    backups=context.session_dir / "backups",
-                )
-            )
+            write = asyncio.ensure_future(asyncio.to_thread(self._write, change, context))
             try:
-                await asyncio.shield(write)
+                written = await asyncio.shield(write)
             except asyncio.CancelledError:
                 # A write cannot be called back: what it did is told before the cancel goes on.
                 await asyncio.wait({write})
                 if write.exception() is None:
-                    self._tell(change, after, context)
+                    self._tell(change, write.result(), context)
                 raise
-            self._tell(change, after, context)
+            self._tell(change, written, context)
         report = await report_on(self._diagnostics, target.path, context)
         metadata = {"path": target.name, "diff": change.diff, "added": change.added, "removed": change.removed}
         return ToolResult(change.summary + report.text, metadata=metadata | report.metadata)
 
-    def _tell(self, change: PlannedChange, after: str, context: ToolContext) -> None:
+    def _write(self, change: PlannedChange, context: ToolContext) -> _Done:
+        """Keep the bytes of both sides, then write. Blocks."""
+        lost: str | None = None
+        if self._blobs is not None and context.recorded:
+            try:
+                for data in (change.before, change.after):
+                    if data is not None:
+                        self._blobs.put(data)
+            except HarnessError as error:
+                lost = str(error)
+        written = replace_file(
+            change.target.path, change.after, before=change.before_hash, backups=context.session_dir / "backups"
+        )
+        return _Done(written, lost)
+
+    def _tell(self, change: PlannedChange, done: _Done, context: ToolContext) -> None:
+        after = digest(change.after)
+        name = change.target.name
         self._ledger.record(context.session, change.target.path, after)
+        root = context.root.resolve()
         context.emit(
             FileChanged(
-                path=change.target.name,
+                path=name,
                 added=change.added,
                 removed=change.removed,
-                before=change.before,
+                before=change.before_hash,
                 after=after,
+                before_mode=done.written.before_mode,
+                after_mode=done.written.after_mode,
+                folders=tuple(name_in(folder, root) for folder in done.written.folders) or None,
             )
         )
+        if done.lost is not None:
+            text = f"the change of {name} cannot be undone: {done.lost}"
+            context.emit(Notice("warning", "undo", clean_for_display(text, one_line=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A write that was made; ``lost`` says why the bytes could not be kept for an undo."""
+
+    written: Written
+    lost: str | None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from harness_tui.core.seams import DiagnosticsSource, ProcessSpawner, Tool
 from harness_tui.egress.egress import Egress
+from harness_tui.sessions.blobs import BlobStore
 from harness_tui.tools.bash_tool import BashTool
 from harness_tui.tools.changes import FileChanges
 from harness_tui.tools.edit_tool import EditTool
@@ -26,7 +27,7 @@ class BuiltinTools:
 
     One set serves all sessions of a project: what a session has read, and its list of steps, are kept by session.
     ``diagnostics`` is asked after every write, and warmed up by every read; without it nothing is. ``jobs`` that are
-    given outlive this set, and are ended by whoever gave them.
+    given outlive this set, and are ended by whoever gave them. ``blobs`` keeps what changes of files replace.
     """
 
     def __init__(
@@ -37,9 +38,10 @@ class BuiltinTools:
         ledger: FileLedger | None = None,
         jobs: Jobs | None = None,
         egress: Egress | None = None,
+        blobs: BlobStore | None = None,
     ) -> None:
         self.ledger = ledger or FileLedger()
-        changes = FileChanges(self.ledger, diagnostics)
+        changes = FileChanges(self.ledger, diagnostics, blobs)
         self._read = ReadTool(self.ledger, diagnostics)
         self.todo = TodoTool()
         self.jobs = jobs or Jobs()

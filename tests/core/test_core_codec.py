@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from harness_tui.core.codec import CodecError, decode, encode, fields_of
 from harness_tui.core.envelope import Envelope, envelope_from_json
-from harness_tui.core.events import EVENTS, Event, UndoApplied
+from harness_tui.core.events import EVENTS, Event, RedoApplied, UndoApplied
 from harness_tui.core.intents import INTENTS, Intent, intent_from_json, intent_to_json
 from harness_tui.core.messages import AssistantMessage, Attachment, UserMessage
 
@@ -74,7 +74,7 @@ def shown(value: Any) -> Any:
 def test_every_event_survives_the_wire_in_its_envelope(name: str, data: st.DataObject) -> None:
     event: Event = data.draw(record(EVENTS[name]))
     run = data.draw(st.none() | TEXT)
-    if isinstance(event, UndoApplied):
+    if isinstance(event, UndoApplied | RedoApplied):
         run = event.run  # on the wire one field says both
     first = data.draw(st.none() | st.integers(1, 9))
     sent = Envelope(9, "2026-01-02T03:04:05.006Z", "ses_1", event, run, first)
@@ -103,6 +103,7 @@ def test_an_event_is_frozen_has_no_dict_and_carries_its_type(name: str) -> None:
 def test_the_registries_hold_the_whole_contract() -> None:
     assert sorted(EVENTS) == [
         "context_compacted",
+        "context_reported",
         "diagnostics_reported",
         "file_changed",
         "message_added",
@@ -115,6 +116,7 @@ def test_the_registries_hold_the_whole_contract() -> None:
         "queue_changed",
         "reasoning_delta",
         "reasoning_finished",
+        "redo_applied",
         "run_finished",
         "run_started",
         "server_changed",
@@ -130,7 +132,20 @@ def test_the_registries_hold_the_whole_contract() -> None:
         "undo_applied",
         "usage_updated",
     ]
-    assert sorted(INTENTS) == ["answer", "call", "cancel", "edit_queue", "redo", "set", "shell", "submit", "undo"]
+    assert sorted(INTENTS) == [
+        "answer",
+        "call",
+        "cancel",
+        "compact",
+        "context",
+        "edit_queue",
+        "hand_over",
+        "redo",
+        "set",
+        "shell",
+        "submit",
+        "undo",
+    ]
 
 
 def test_an_envelope_is_one_flat_object_without_empty_fields() -> None:

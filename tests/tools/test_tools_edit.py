@@ -30,6 +30,7 @@ async def test_an_edit_is_shown_decided_done_and_told(bench: Any) -> None:
     path = bench.root / "src" / "x.py"
     path.parent.mkdir()
     path.write_text("a = 1\nb = 2\nc = 3\n")
+    path.chmod(0o644)
     await bench.call("read", path="src/x.py")
     prepared = await bench.prepare("edit", path="src/x.py", old="b = 2", new="b = 5\nb2 = 6")
     before = digest(b"a = 1\nb = 2\nc = 3\n")
@@ -45,7 +46,7 @@ async def test_an_edit_is_shown_decided_done_and_told(bench: Any) -> None:
     assert path.read_text() == "a = 1\nb = 5\nb2 = 6\nc = 3\n"
     assert result.output == "Edited src/x.py: 1 replacement (+2 -1)"
     after = digest(b"a = 1\nb = 5\nb2 = 6\nc = 3\n")
-    assert bench.of(FileChanged) == [FileChanged("src/x.py", 2, 1, before, after)]
+    assert bench.of(FileChanged) == [FileChanged("src/x.py", 2, 1, before, after, 0o644, 0o644)]
 
 
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])

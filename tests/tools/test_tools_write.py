@@ -30,9 +30,10 @@ async def test_a_new_file_and_its_folders_are_made(bench: Any) -> None:
     path = bench.root / "new" / "deep" / "a.txt"
     assert path.read_bytes() == b"one\ntwo\n"
     assert result.output == "Created new/deep/a.txt (+2 -0)"
-    assert bench.of(FileChanged) == [FileChanged("new/deep/a.txt", 2, 0, None, digest(b"one\ntwo\n"))]
     umask = os.umask(0)
     os.umask(umask)
+    after, mode = digest(b"one\ntwo\n"), 0o666 & ~umask
+    assert bench.of(FileChanged) == [FileChanged("new/deep/a.txt", 2, 0, None, after, None, mode, ("new", "new/deep"))]
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
     assert [entry.name for entry in path.parent.iterdir()] == ["a.txt"]
 
