@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from harness_tui.agent.run import RunEnd
+from harness_tui.agent.run_end import RunEnd
 from harness_tui.agent.state import SessionState
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.event_parts import RunError
@@ -36,15 +36,23 @@ class Activity:
     @property
     def going_on(self) -> bool:
         """Whether a run goes on, or a message waits that starts the next one by itself."""
-        return self.busy or (self._moves_on and not self._state.queue.empty)
+        return self.busy or (self._moves_on and self._state.queue.moving)
 
-    def begin(self, work: Callable[[str], Coroutine[Any, Any, RunEnd]]) -> None:
-        """Start what ``work`` makes of the run's id; refused with a notice while another run goes on."""
+    def begin(self, work: Callable[[str], Coroutine[Any, Any, RunEnd]]) -> str | None:
+        """Start what ``work`` makes of the run's id, and return that; refused with a notice while another goes on."""
         if self.busy:
             self._state.notice("a run goes on", self.run, hint="wait for its end, or cancel it")
-            return
+            return None
         self.run = run = new_id("run")
         self._task = asyncio.create_task(self._finishing(run, work(run), self._task), name=f"harness {run}")
+        return run
+
+    async def ended(self) -> RunEnd:
+        """Wait for the end of the run that was begun last, and return it. A cancel of the waiting leaves it alone."""
+        if self._task is None:
+            raise RuntimeError("no run was begun")
+        await asyncio.wait([self._task])
+        return self._task.result()
 
     async def idle(self) -> None:
         """Wait until no run goes on."""
@@ -87,7 +95,7 @@ class Activity:
             log.exception("the run failed")
             end = RunEnd("failed", RunError("internal", f"{type(error).__name__}: {error}", "see the log"))
         self._moves_on = end.reason in ("completed", "step_limit")
-        if state.single_run and not (self._moves_on and not state.queue.empty):
+        if state.single_run and not (self._moves_on and state.queue.moving):
             self._tell_unused_answers(run)
             self._tell_unsent(run)
         self.run = None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from harness_tui.agent.asking import Asker, LookAgain, Outcome
+from harness_tui.agent.asking import LookAgain, Outcome
 from harness_tui.agent.doom_loop import RepeatGuard
-from harness_tui.agent.parts import AgentParts
-from harness_tui.core.events import Event, PermissionResolved
+from harness_tui.agent.hooks import Hooks
+from harness_tui.agent.state import SessionState
+from harness_tui.core.events import PermissionResolved
 from harness_tui.core.messages import ToolCall
 from harness_tui.core.seams import Check, GateCall, GateDecision, Origin, PreparedCall, Tool
-from harness_tui.core.values import AgentDefinition, Rule
+from harness_tui.core.values import Action, AgentDefinition, Rule
+
+_STRICTNESS: Final[dict[Action, int]] = {"allow": 0, "ask": 1, "deny": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +34,18 @@ class Admitter:
 
     def __init__(
         self,
-        parts: AgentParts,
-        publish: Callable[[Event, str | None], None],
-        asker: Asker,
-        *,
-        session: str,
+        state: SessionState,
         run: str | None,
         agent: AgentDefinition,
-        mode: Callable[[], str],
+        hooks: Hooks,
+        *,
         grants: tuple[Rule, ...] = (),
         origin: Origin = "model",
     ) -> None:
-        self._parts = parts
-        self._publish = publish
-        self._asker = asker
-        self._session = session
+        self._state = state
         self._run = run
         self._agent = agent
-        self._mode = mode
+        self._hooks = hooks
         self._grants = grants
         self._origin: Origin = origin
         self._repeats = RepeatGuard()
@@ -62,34 +58,58 @@ class Admitter:
         checks = prepared.checks
         if self._origin == "model" and self._repeats.is_repeated(call, polls=prepared.polls):
             checks = (*checks, Check("doom_loop", call.tool))
-        if not checks:
-            return Admission()
         gate_call = self._gate_call(call, tool, checks)
-        decision = self._parts.gate.decide(gate_call)
+        decision = self._decide(gate_call) if checks else None
+        if decision is None or decision.action != "deny":
+            blocked = await self._hooks.before_tool(call.tool, call.arguments)
+            if blocked is not None:
+                return self._blocked(call, checks, *blocked)
+        if decision is None:
+            return Admission()
         outcome = await self._resolve(gate_call, decision, prepared, look_again)
-        self._parts.audit.record(
-            "permission",
-            session=self._session,
-            run=self._run,
-            call=call.call,
-            tool=call.tool,
-            checks=[[check.permission, check.value] for check in checks],
-            decision="allow" if outcome.allowed else "deny",
-            by="person" if outcome.by_person else "rule or policy",
-        )
+        self._audit(call, checks, outcome.allowed, "person" if outcome.by_person else "rule or policy")
         if outcome.allowed:
             return Admission(shown=outcome.by_person)
         ends_run = outcome.by_person and not outcome.note
         return Admission(_refusal_text(decision, outcome), shown=outcome.by_person, ends_run=ends_run)
+
+    def _decide(self, call: GateCall) -> GateDecision:
+        """Return the strictest of what the agent and those above it may do; on a tie the agent's own."""
+        decision = self._state.parts.gate.decide(call)
+        for agent in self._state.above:
+            as_that = replace(call, agent=agent.name, agent_rules=agent.permission)
+            other = self._state.parts.gate.decide(as_that)
+            if _STRICTNESS[other.action] > _STRICTNESS[decision.action]:
+                decision = other
+        return decision
+
+    def _blocked(self, call: ToolCall, checks: tuple[Check, ...], reason: str, rule: str) -> Admission:
+        """A hook refuses the call: told as the decision of a rule is."""
+        resolved = PermissionResolved(call=call.call, decision="deny", scope="rule", rule=rule, note=reason)
+        self._state.publish(resolved, self._run)
+        self._audit(call, checks, False, rule)
+        return Admission(f"Refused by the {rule}: {reason}")
+
+    def _audit(self, call: ToolCall, checks: tuple[Check, ...], allowed: bool, by: str) -> None:
+        self._state.parts.audit.record(
+            "permission",
+            session=self._state.id,
+            run=self._run,
+            call=call.call,
+            tool=call.tool,
+            checks=[[check.permission, check.value] for check in checks],
+            decision="allow" if allowed else "deny",
+            by=by,
+        )
 
     def _gate_call(self, call: ToolCall, tool: Tool, checks: tuple[Check, ...]) -> GateCall:
         return GateCall(
             call=call.call,
             tool=call.tool,
             checks=checks,
-            session=self._session,
+            session=self._state.approvals,
             agent=self._agent.name,
-            mode=self._mode(),
+            mode=self._state.mode,
             origin=self._origin,
             fingerprint=tool.spec.fingerprint,
             grants=self._grants,
@@ -100,14 +120,15 @@ class Admitter:
         self, call: GateCall, decision: GateDecision, prepared: PreparedCall, look_again: LookAgain
     ) -> Outcome:
         if decision.action == "ask":
-            return await self._asker.permission(call, decision, prepared.preview, self._run, look_again=look_again)
+            asker = self._state.asker
+            return await asker.permission(call, decision, prepared.preview, self._run, look_again=look_again)
         allowed = decision.action == "allow"
         part = next((part for part in decision.parts if part.decision == decision.action), None)
         rule = f"{part.rule} ({part.source})" if part is not None else None
         resolved = PermissionResolved(
             call=call.call, decision="allow" if allowed else "deny", scope=decision.scope, rule=rule
         )
-        self._publish(resolved, self._run)
+        self._state.publish(resolved, self._run)
         return Outcome(allowed)
 
 

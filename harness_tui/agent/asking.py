@@ -70,10 +70,22 @@ class Asker:
     ) -> None:
         self._publish = publish
         self._gate = gate
-        self._policy = policy
+        self._policy: AskPolicy = policy
         self._set_mode = set_mode
         self._script = script
         self._pending: dict[str, asyncio.Future[Answer | None]] = {}
+        self._subagents: list[Asker] = []
+
+    def for_subagent(self, publish: Callable[[Event, str | None], None]) -> Asker:
+        """Return who asks for a subagent: the same person, policy and script, in events of the subagent's session."""
+        asker = Asker(publish, self._gate, self._policy, self._script, set_mode=self._set_mode)
+        asker._pending = self._pending
+        self._subagents.append(asker)
+        return asker
+
+    def drop_subagent(self, asker: Asker) -> None:
+        """Forget a subagent that has ended."""
+        self._subagents.remove(asker)
 
     @property
     def can_ask(self) -> bool:
@@ -99,6 +111,8 @@ class Asker:
     def end_of_input(self) -> None:
         """Nobody will answer any more: what waits and what comes is refused."""
         self._policy = "refuse"
+        for asker in self._subagents:
+            asker._policy = "refuse"
         for future in self._pending.values():
             if not future.done():
                 future.set_result(None)

@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from harness_tui.agent.calls import Finish
-from harness_tui.agent.run import RunEnd
+from harness_tui.agent.run_end import RunEnd
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.event_parts import RunError
 from harness_tui.core.messages import UserMessage

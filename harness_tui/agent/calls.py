@@ -14,13 +14,15 @@ from functools import partial
 from typing import TypeAlias
 
 from harness_tui.agent.admission import Admitter
-from harness_tui.agent.asking import Asker
-from harness_tui.agent.parts import AgentParts
+from harness_tui.agent.hooks import Hooks
+from harness_tui.agent.state import SessionState
 from harness_tui.core.errors import HarnessError, RefusedError, StalePreviewError, ToolError
 from harness_tui.core.event_parts import DiffPreview, Preview, Truncation
 from harness_tui.core.events import Event, ToolFinished, ToolProgress, ToolStarted
+from harness_tui.core.limits import TOOL_OUTPUT_LINES
 from harness_tui.core.messages import ToolCall, ToolMessage
 from harness_tui.core.seams import (
+    CallCancelled,
     Origin,
     PreparedCall,
     QuestionReply,
@@ -29,7 +31,7 @@ from harness_tui.core.seams import (
     ToolContext,
     ToolResult,
 )
-from harness_tui.core.text import cut_end
+from harness_tui.core.text import cut_end, cut_middle
 from harness_tui.core.values import AgentDefinition, Rule, SourceRef
 
 log = logging.getLogger(__name__)
@@ -38,7 +40,7 @@ LateTool: TypeAlias = Callable[[str], Awaitable[Tool | None]]
 """Waits for the server of a tool that is not known yet; ``None`` when no server could have it."""
 
 _STALE_RETRIES = 3
-_PARTIAL_CHARS = 20_000
+_PARTIAL_BYTES = 20_000
 _RENEWED = (
     "The file was changed by somebody else after you read it; the person saw your change against its new content and"
     " allowed it. Read it again before you rely on the rest of it."
@@ -64,7 +66,8 @@ class _Admitted:
     """A call that may run.
 
     ``output`` is what it has told so far, ``shown`` that a person decided on its preview, ``renewed`` that it was
-    prepared anew for that because the file had changed, ``running`` that its effect may have begun.
+    prepared anew for that because the file had changed, ``running`` that its effect may have begun, ``partial`` what
+    the tool says came of it until it was cancelled.
     """
 
     call: ToolCall
@@ -75,50 +78,34 @@ class _Admitted:
     shown: bool = False
     renewed: bool = False
     running: bool = False
+    partial: ToolResult | None = None
 
 
 class CallRunner:
-    """Runs calls for one run of one session."""
+    """Runs calls for one run of one session. ``last`` is the latest result, also that of a call that was cancelled."""
 
     def __init__(
         self,
-        parts: AgentParts,
-        publish: Callable[[Event, str | None], None],
-        asker: Asker,
-        *,
-        session: str,
+        state: SessionState,
         run: str | None,
         agent: AgentDefinition,
-        mode: Callable[[], str],
+        *,
         tools: Mapping[str, Tool],
         late_tool: LateTool,
-        commit: Callable[[], Awaitable[None]],
         grants: tuple[Rule, ...] = (),
         origin: Origin = "model",
     ) -> None:
-        self._parts = parts
-        self._publish_in = publish
-        self._asker = asker
-        self._session = session
+        self._state = state
         self._run = run
         self._agent = agent
         self._tools = tools
         self._late_tool = late_tool
-        self._commit = commit
         self._origin: Origin = origin
-        self._admitter = Admitter(
-            parts,
-            publish,
-            asker,
-            session=session,
-            run=run,
-            agent=agent,
-            mode=mode,
-            grants=grants,
-            origin=origin,
-        )
+        self._hooks = Hooks(state.parts, self._publish, session=state.id, run=run)
+        self._admitter = Admitter(state, run, agent, self._hooks, grants=grants, origin=origin)
         self._begun: set[int] = set()
         self._finished: set[int] = set()
+        self.last: Finish | None = None
 
     def use_tools(self, tools: Mapping[str, Tool]) -> None:
         """Take the tools of the next step."""
@@ -136,7 +123,7 @@ class CallRunner:
                 finishes += await self._run_group(group)
                 index += len(group)
                 if index < len(calls):
-                    await self._commit()  # what is done must not be called interrupted after a crash
+                    await self._state.recorder.commit()  # what is done must not be called interrupted after a crash
                 if any(finish.refused for finish in finishes):
                     break
         except BaseException as error:  # a cancel, or a fault of ours: no call is left without its result
@@ -161,14 +148,18 @@ class CallRunner:
 
     def _group(self, calls: Sequence[ToolCall], index: int) -> Sequence[ToolCall]:
         end = index + 1
-        if self._read_only(calls[index]):
-            while end < len(calls) and self._read_only(calls[end]):
+        kind = self._beside(calls[index])
+        if kind is not None:
+            while end < len(calls) and self._beside(calls[end]) == kind:
                 end += 1
         return calls[index:end]
 
-    def _read_only(self, call: ToolCall) -> bool:
+    def _beside(self, call: ToolCall) -> str | None:
+        """Return what a call may run beside: calls for which this is the same; ``None`` for one that runs alone."""
         tool = self._tools.get(call.tool)
-        return tool is not None and tool.spec.read_only
+        if tool is None:
+            return None
+        return "read-only" if tool.spec.read_only else call.tool if tool.spec.parallel else None
 
     async def _run_group(self, group: Sequence[ToolCall]) -> list[Finish]:
         entered: list[_Admitted | Finish] = []
@@ -223,19 +214,21 @@ class CallRunner:
             self._publish(event)
 
         async def ask(request: QuestionRequest) -> QuestionReply:
-            return await self._asker.question(request, self._run)
+            return await self._state.asker.question(request, self._run)
 
         return ToolContext(
-            session=self._session,
+            session=self._state.id,
             run=self._run,
             call=call.call,
             agent=self._agent.name,
-            root=self._parts.project.root,
-            cwd=self._parts.project.start,
-            session_dir=self._parts.places.session_dir(self._session),
+            root=self._state.parts.project.root,
+            cwd=self._state.parts.project.start,
+            session_dir=self._state.parts.places.session_dir(self._state.id),
             origin=self._origin,
             emit=emit,
-            ask=ask if self._asker.can_ask else None,
+            ask=ask if self._state.asker.can_ask else None,
+            after_edit=self._hooks.after_edit if self._state.parts.settings.hooks.after_edit else None,
+            recorded=self._state.recorded,
         )
 
     async def _look_again(self, item: _Admitted) -> Preview | None:
@@ -270,9 +263,12 @@ class CallRunner:
                 result = await self._run_tool(item.tool, item.prepared, item.context)
                 if item.renewed and not result.is_error:
                     result = replace(result, output=f"{result.output}\n{_RENEWED}")
-                return self._finish(item.call, result)
+                return self._finish(item.call, await self._with_instructions(item.call.tool, result))
             except StalePreviewError as error:
                 problem = await self._prepare_again(item, error)
+            except CallCancelled as error:
+                item.partial = error.result
+                raise
             if problem is not None:
                 return self._finish(item.call, ToolResult(problem, is_error=True))
         text = "The file keeps changing while it is being edited. Read it again and try once more."
@@ -304,6 +300,17 @@ class CallRunner:
             log.exception("%s failed", tool.spec.name)
             return ToolResult(f"{tool.spec.name} failed: {type(error).__name__}: {error}", is_error=True)
 
+    async def _with_instructions(self, tool: str, result: ToolResult) -> ToolResult:
+        """Append the instruction files of the folders that a file lies in, where the model was not sent them yet."""
+        if result.is_error or self._origin != "model":
+            return result
+        parts, nested = self._state.parts, self._state.nested
+        project = parts.project
+        text = await nested.for_result(
+            tool, result.metadata, root=project.root, start=project.start, trusted=parts.trusted
+        )
+        return result if text is None else replace(result, output=f"{result.output}\n\n{text}")
+
     # --- the result ------------------------------------------------------------------------------
 
     def _finish(self, call: ToolCall, result: ToolResult, *, refused: bool = False, denied: bool = False) -> Finish:
@@ -321,7 +328,8 @@ class CallRunner:
             )
         )
         message = ToolMessage(call.call, call.tool, result.output, result.is_error, result.attachments)
-        return Finish(message, refused, denied)
+        self.last = Finish(message, refused, denied)
+        return self.last
 
     def _start(self, call: ToolCall, tool: Tool | None, title: str) -> None:
         self._begun.add(id(call))
@@ -336,11 +344,13 @@ class CallRunner:
     def _finish_cancelled(self, item: _Admitted) -> Finish:
         if not item.running:
             return self._finish_unrun(item.call, _CANCELLED_BEFORE)
-        partial = "".join(item.output)[-_PARTIAL_CHARS:]
+        if item.partial is not None:
+            return self._finish(item.call, item.partial)
+        partial = cut_middle("".join(item.output), max_bytes=_PARTIAL_BYTES, max_lines=TOOL_OUTPUT_LINES).text
         text = "Cancelled by the person while it ran; its effect is unknown."
         if partial:
             text = f"{text} Output so far:\n{partial}"
         return self._finish(item.call, ToolResult(text, is_error=True, metadata={"cancelled": True}))
 
     def _publish(self, event: Event) -> None:
-        self._publish_in(event, self._run)
+        self._state.publish(event, self._run)

@@ -33,6 +33,7 @@ class Composed:
     agent: str | None = None
     model: str | None = None
     grants: tuple[Rule, ...] = ()
+    subtask: bool = False
     error: RunError | None = None
 
 
@@ -95,6 +96,7 @@ class Composer:
             agent=expansion.agent,
             model=expansion.model,
             grants=expansion.grants,
+            subtask=expansion.subtask,
         )
 
     async def _shell_gate(self, commands: Sequence[str], words: Sequence[str], grants: Sequence[Rule], /) -> bool:

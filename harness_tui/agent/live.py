@@ -9,29 +9,36 @@ from harness_tui.agent.activity import Activity
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.choice import Choice
 from harness_tui.agent.history import History
+from harness_tui.agent.ledger import known_switch
 from harness_tui.agent.parts import AgentParts, AskPolicy
+from harness_tui.agent.plans import hand_over_text
 from harness_tui.agent.queue import MessageQueue
-from harness_tui.agent.run import RunEnd
+from harness_tui.agent.run_end import RunEnd
 from harness_tui.agent.state import SessionState
 from harness_tui.agent.turns import Turns
 from harness_tui.agent.unrecorded import Unrecorded
+from harness_tui.agent.working_set import loaded_skills
 from harness_tui.core.bus import EventStream
 from harness_tui.core.codec import CodecError
 from harness_tui.core.errors import UsageError
-from harness_tui.core.events import Event, SessionStarted
+from harness_tui.core.events import Event, Notice, SessionStarted
 from harness_tui.core.intents import (
     Answer,
     CallTool,
     Cancel,
+    Compact,
     EditQueue,
+    HandOver,
     Intent,
     Redo,
+    ReportContext,
     SetSession,
     Shell,
     Submit,
     Undo,
     intent_from_json,
 )
+from harness_tui.core.values import TodoItem
 from harness_tui.sessions.recorder import Recorder
 
 
@@ -50,6 +57,7 @@ class LiveSession:
         policy: AskPolicy,
         choice: Choice,
         history: History | None = None,
+        queue: MessageQueue | None = None,
         last_seq: int = 0,
         single_run: bool = False,
     ) -> None:
@@ -63,12 +71,12 @@ class LiveSession:
             recorder=recorder,
             asker=Asker(self._publish_in, parts.gate, policy, set_mode=lambda mode: self._set(SetSession(mode=mode))),
             history=history or History(),
-            queue=MessageQueue(),
+            queue=queue or MessageQueue(),
             choice=choice,
             single_run=single_run,
         )
-        self.stream.listen(recorder.listener)
-        self.stream.listen(self._state.history.listener)
+        self._state.listen()
+        self._children = parts.subagents.open(self._state)
         self._resumed = last_seq > 0
         self._turns = Turns(self._state)
         self._activity = Activity(self._state, self._submit)
@@ -80,7 +88,27 @@ class LiveSession:
         if not self._resumed:
             self.publish(SessionStarted(root=str(self._state.parts.project.root), title=self.choice.title))
         self.publish(self.choice.all())
+        if not self._state.queue.empty:
+            self._tell_held()
         await self.flush()
+
+    def take_record(self, todos: tuple[TodoItem, ...]) -> None:
+        """Take from a record what a session keeps in mind: files, skills, nested instructions, the list of steps."""
+        state = self._state
+        messages = state.history.messages
+        state.working.take(messages)
+        state.working.todos = todos
+        state.nested.take(messages)
+        for name, text in loaded_skills(messages):
+            state.parts.library.activations.note(self.id, name, text)
+
+    def _tell_held(self) -> None:
+        queue = self._state.queue
+        self.publish(queue.told())
+        count = len(queue.texts)
+        text = "a message waits" if count == 1 else f"{count} messages wait"
+        hint = "take them back into the prompt to send them; none is sent by itself"
+        self.publish(Notice("info", "session", f"{text} from before this session was opened again", hint))
 
     async def flush(self) -> None:
         """Return when everything published so far is in the record."""
@@ -89,13 +117,14 @@ class LiveSession:
     async def close(self) -> None:
         """Cancel what goes on, write what is left, end all subscriptions. May be called twice."""
         await self.cancel()
+        self._state.parts.subagents.close(self.id)
         await self._state.recorder.close()
         self.stream.close()
 
     @property
     def recorded(self) -> bool:
         """Whether the session leaves a record."""
-        return not isinstance(self._state.recorder, Unrecorded)
+        return self._state.recorded
 
     @property
     def busy(self) -> bool:
@@ -157,18 +186,32 @@ class LiveSession:
                 problem = self._state.asker.answer(intent)
                 if problem is not None:
                     self._notice(problem)
+            case Cancel(run=run) if run is not None and self._children.cancel(run):
+                pass
             case Cancel(run=run) if run is not None and run != self._activity.run:
                 self._notice(f"the run {run!r} does not go on")
             case Cancel():
                 self._activity.cancel_soon()
-            case EditQueue(items=items):
-                self.publish(self._state.queue.replace(items))
-            case SetSession():
-                self._set(intent)
             case CallTool(tool=tool, arguments=arguments):
                 self._begin(lambda run: self._turns.call(run, tool, arguments, "call"))
             case Shell(command=command):
                 self._begin(lambda run: self._turns.shell(run, command))
+            case Compact(focus=focus):
+                self._compact(focus)
+            case _:
+                await self._tend(intent)
+
+    async def _tend(self, intent: Intent) -> None:
+        """Take an intent that is about the session rather than about a run."""
+        match intent:
+            case EditQueue(items=items):
+                self.publish(self._state.queue.replace(items))
+            case SetSession():
+                self._set(intent)
+            case ReportContext(part=part, on=on):
+                await self._report(part, on=on)
+            case HandOver(agent=agent):
+                await self._hand_over(agent)
             case Undo() | Redo():
                 self._notice("undo is not part of this version")
             case _:
@@ -185,6 +228,36 @@ class LiveSession:
             self.publish(self._state.queue.add(submit))
             return
         self._begin(lambda run: self._turns.message(run, submit))
+
+    def _compact(self, focus: str | None) -> None:
+        if not self.busy:
+            self._begin(lambda run: self._turns.compact(run, focus))
+            return
+        self._state.wanted_focus = focus or ""
+        self.publish(Notice("info", "compaction", "the history is summed up before the next step"))
+
+    async def _report(self, part: str | None, *, on: bool) -> None:
+        if part is not None and not known_switch(part):
+            self._notice(f"there is no part {part!r} of a request", hint="see the names in context_reported")
+            return
+        if part is not None:
+            (self._state.off.discard if on else self._state.off.add)(part)
+        self.publish(await self._turns.report())
+
+    async def _hand_over(self, agent: str) -> None:
+        text = await hand_over_text(self._state)
+        if text is None:
+            self._notice("there is no plan to hand over", hint="let the agent plan make one: /agent plan")
+            return
+        if self.busy:
+            self._notice("a run goes on", hint="wait for its end, or cancel it")
+            return
+        try:
+            self.publish(self.choice.change(SetSession(agent=agent)))
+        except UsageError as error:
+            self._notice(error.placed)
+            return
+        self._submit(Submit(text))
 
     def _begin(self, work: Callable[[str], Coroutine[Any, Any, RunEnd]]) -> None:
         self._activity.begin(work)

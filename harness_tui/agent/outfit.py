@@ -1,76 +1,134 @@
-"""What an agent is given in a session: its tools, its skills, its system prompt."""
+"""What an agent is given in a session: its tools, its skills, its system prompt, its history."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
-from harness_tui.agent.parts import AgentParts
-from harness_tui.agent.prompt import build_parts, instruction_files, join
+from harness_tui.agent.instructions import InstructionFile, instruction_files
+from harness_tui.agent.ledger import SKILLS, measure, prompt_switch, sent, tool_switch, total
+from harness_tui.agent.prompt import PromptPart, build_parts, join
+from harness_tui.agent.state import SessionState
+from harness_tui.agent.subagents import TaskTool
+from harness_tui.core.events import ContextReported, Notice
+from harness_tui.core.messages import Message
 from harness_tui.core.patterns import matches
 from harness_tui.core.seams import Check, GateCall, Tool
+from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import AgentDefinition
 
 
 class Outfit:
-    """The tools and the system prompt of ``agent``; both are made anew at every step.
+    """What ``agent`` has in a session; all of it is made anew at every step, and what is switched off is left out."""
 
-    ``mode`` returns the session's present mode.
-    """
-
-    def __init__(self, parts: AgentParts, session: str, agent: AgentDefinition, mode: Callable[[], str]) -> None:
-        self._parts = parts
-        self._session = session
+    def __init__(self, state: SessionState, agent: AgentDefinition) -> None:
+        self._state = state
         self._agent = agent
-        self._mode = mode
+
+    # --- tools ---------------------------------------------------------------------------------------
 
     def tools(self) -> dict[str, Tool]:
-        """Return the tools that the agent has now; the skill tool names only the skills that it may load."""
-        found = {name: tool for name, tool in self._parts.tools().items() if offered(self._agent, name)}
+        """Return the tools that the agent has now; ``skill`` and ``task`` name only what it may load and start."""
+        return {name: tool for name, tool in self._all_tools().items() if tool_switch(tool) not in self._state.off}
+
+    def _all_tools(self) -> dict[str, Tool]:
+        state = self._state
+        found = {name: tool for name, tool in state.parts.tools().items() if self._offered(name)}
         if "skill" in found:
-            narrowed = self._parts.library.skill_tool(self._agent, self._skill_denied)
+            narrowed = state.parts.library.skill_tool(self._agent, self._skill_denied)
             if narrowed is None:
                 del found["skill"]
             else:
                 found["skill"] = narrowed
+        task = found.get("task")
+        if isinstance(task, TaskTool):
+            agents = [] if state.parent is not None else [a for a in task.agents() if not self._task_denied(a.name)]
+            if agents:
+                found["task"] = task.narrowed(agents)
+            else:
+                del found["task"]
         return found
+
+    def _offered(self, tool: str) -> bool:
+        return all(offered(agent, tool) for agent in (self._agent, *self._state.above))
 
     async def late_tool(self, name: str) -> Tool | None:
         """Return a tool that is not known yet, once its server has started; ``None`` when no server could have it.
 
         Raises ``ToolError`` with the reason why the server is not ready.
         """
-        return await self._parts.late_tool(name) if offered(self._agent, name) else None
+        if not self._offered(name):
+            return None
+        tool = await self._state.parts.late_tool(name)
+        return tool if tool is not None and tool_switch(tool) not in self._state.off else None
+
+    # --- prompt and history --------------------------------------------------------------------------
 
     async def system_prompt(self) -> str:
         """Return the system prompt as it is now: instruction files and skills are looked at again."""
-        return await asyncio.to_thread(self._build_prompt)
+        parts = await self._prompt_parts()
+        return join([part for part in parts if prompt_switch(part) not in self._state.off])
 
-    def _build_prompt(self) -> str:
-        parts, project = self._parts, self._parts.project
-        return join(
-            build_parts(
-                self._agent,
-                root=project.root,
-                cwd=project.start,
-                clock=parts.clock,
-                instructions=instruction_files(project.root, project.start, parts.places.config),
-                trusted=parts.trusted,
-                catalogue=parts.library.catalogue(self._agent, self._skill_denied),
-            )
+    async def _prompt_parts(self) -> list[PromptPart]:
+        parts, files = await asyncio.to_thread(self._read)
+        state = self._state
+        state.nested.in_prompt = frozenset(file.name for file in files)
+        for file in files:
+            if file.problem is not None and file.name not in state.told:
+                state.told.add(file.name)
+                name = clean_for_display(file.name, one_line=True)
+                state.publish(Notice("warning", "instructions", f"{name}: {file.problem}"))
+        return parts
+
+    def _read(self) -> tuple[list[PromptPart], list[InstructionFile]]:
+        state = self._state
+        parts, project = state.parts, state.parts.project
+        files = instruction_files(project.root, project.start, parts.places.config, parts.settings.instructions)
+        made = build_parts(
+            self._agent,
+            root=project.root,
+            cwd=project.start,
+            clock=parts.clock,
+            instructions=files,
+            trusted=parts.trusted,
+            catalogue=parts.library.catalogue(self._agent, self._skill_denied),
         )
+        return made, files
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return what a model is sent of the history."""
+        return sent(self._state.history.messages, self._state.off)
+
+    async def report(self) -> ContextReported:
+        """Return what the next request would hold."""
+        state = self._state
+        prompt = await self._prompt_parts()
+        parts = measure(prompt, self._all_tools().values(), state.history.messages, state.off)
+        limit = state.model.context_limit if state.model is not None else None
+        return ContextReported(parts, total(parts), state.meter.counted, limit)
+
+    # --- what is denied ------------------------------------------------------------------------------
 
     def _skill_denied(self, name: str) -> bool:
-        call = GateCall(
-            call="catalogue",
-            tool="skill",
-            checks=(Check("skill", name),),
-            session=self._session,
-            agent=self._agent.name,
-            mode=self._mode(),
-            agent_rules=self._agent.permission,
-        )
-        return self._parts.gate.decide(call).action == "deny"
+        return self._denied("skill", name)
+
+    def _task_denied(self, name: str) -> bool:
+        return self._denied("task", name)
+
+    def _denied(self, permission: str, value: str) -> bool:
+        state = self._state
+        for agent in (self._agent, *state.above):
+            call = GateCall(
+                call="catalogue",
+                tool=permission,
+                checks=(Check(permission, value),),
+                session=state.approvals,
+                agent=agent.name,
+                mode=state.mode,
+                agent_rules=agent.permission,
+            )
+            if state.parts.gate.decide(call).action == "deny":
+                return True
+        return False
 
 
 def offered(agent: AgentDefinition, tool: str) -> bool:
@@ -80,3 +138,6 @@ def offered(agent: AgentDefinition, tool: str) -> bool:
         if isinstance(value, bool) and matches(pattern, tool):
             answer = value
     return answer
+
+
+__all__ = ["SKILLS", "Outfit", "offered"]

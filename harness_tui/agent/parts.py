@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
@@ -13,6 +13,9 @@ from harness_tui.core.seams import AuditSink, Clock, PermissionGate, ProcessSpaw
 from harness_tui.library.library import Library
 from harness_tui.models.registry import ModelRegistry
 from harness_tui.sessions.store import SessionStore
+
+if TYPE_CHECKING:
+    from harness_tui.agent.child_sessions import Subagents
 
 AskPolicy: TypeAlias = Literal["person", "allow", "refuse"]
 """Who decides what nobody's rule decides: a person at a front end, or ``--ask``."""
@@ -23,7 +26,8 @@ class AgentParts:
     """The parts of one project.
 
     ``wait_for_servers`` returns when no configured server is starting any more, or when its time is up. ``late_tool``
-    waits for the server of a tool that is not known yet. ``step_limit`` is ``--max-steps``.
+    waits for the server of a tool that is not known yet. ``forget_session`` ends what a session left running and drops
+    what tools keep of it. ``step_limit`` is ``--max-steps``.
     """
 
     project: Project
@@ -41,6 +45,8 @@ class AgentParts:
     wait_for_servers: Callable[[], Awaitable[None]]
     late_tool: Callable[[str], Awaitable[Tool | None]]
     trusted: bool
+    subagents: Subagents
+    forget_session: Callable[[str], Awaitable[None]]
     step_limit: int | None = None
 
     def tools(self) -> dict[str, Tool]:

@@ -6,9 +6,7 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness_tui.core.errors import HarnessError
-from harness_tui.core.limits import AGENTS_MD_BYTES
-from harness_tui.core.paths import is_inside, name_in, read_regular
+from harness_tui.agent.instructions import InstructionFile, instructions_text
 from harness_tui.core.seams import Clock
 from harness_tui.core.values import AgentDefinition
 
@@ -40,34 +38,6 @@ class PromptPart:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionFile:
-    """An ``AGENTS.md`` that was read; ``problem`` says why one was not."""
-
-    name: str
-    text: str
-    problem: str | None = None
-
-
-def instruction_files(root: Path, start: Path, user_folder: Path) -> list[InstructionFile]:
-    """Read ``AGENTS.md`` of the user, then from the root down to the start folder."""
-    folders = [user_folder, *reversed([start, *start.parents])]
-    below_root = [folder for folder in folders if folder == user_folder or is_inside(folder, root)]
-    found: list[InstructionFile] = []
-    for folder in dict.fromkeys(below_root):
-        path = folder / "AGENTS.md"
-        if not path.is_file():
-            continue
-        name = name_in(path, root)
-        try:
-            text = read_regular(path, max_bytes=AGENTS_MD_BYTES).decode("utf-8", "replace")
-        except HarnessError as error:
-            found.append(InstructionFile(name, "", f"{error.what}; it was left out"))
-            continue
-        found.append(InstructionFile(name, text))
-    return found
-
-
 def build_parts(
     agent: AgentDefinition,
     *,
@@ -85,10 +55,7 @@ def build_parts(
     parts.append(PromptPart("environment", "built in", _environment(root, cwd, clock)))
     for file in instructions:
         if file.text.strip():
-            text = file.text.replace("</instructions>", "<\\/instructions>").strip()
-            mark = "" if trusted or file.name.startswith("/") else ' trusted="no"'
-            body = f'<instructions path="{file.name}"{mark}>\n{text}\n</instructions>'
-            parts.append(PromptPart("instructions", file.name, body))
+            parts.append(PromptPart("instructions", file.name, instructions_text(file, trusted=trusted)))
     if catalogue:
         parts.append(PromptPart("skills", "library", catalogue))
     return parts

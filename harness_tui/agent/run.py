@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Final, Literal
 
 from harness_tui.agent.calls import CallRunner
-from harness_tui.agent.history import History
-from harness_tui.agent.parts import AgentParts
+from harness_tui.agent.compaction import Compactor
+from harness_tui.agent.outfit import Outfit
+from harness_tui.agent.retries import ATTEMPTS, tried_again, wait_after
+from harness_tui.agent.run_end import RunEnd
+from harness_tui.agent.state import SessionState
 from harness_tui.core.event_parts import RunError
 from harness_tui.core.events import (
     Event,
@@ -37,23 +38,9 @@ from harness_tui.core.seams import (
     Tool,
     Usage,
 )
-from harness_tui.core.values import AgentDefinition
+from harness_tui.core.values import AgentDefinition, ToolSpec
 
 log = logging.getLogger(__name__)
-
-RETRIED: Final = frozenset({"rate_limit", "overloaded", "connection", "timeout", "server", "silence", "cut"})
-ATTEMPTS: Final = 4
-_LONGEST_WAIT_S: Final = 60.0
-
-EndReason = Literal["completed", "cancelled", "failed", "refused", "step_limit"]
-
-
-@dataclass(frozen=True, slots=True)
-class RunEnd:
-    """Why a run ended."""
-
-    reason: EndReason
-    error: RunError | None = None
 
 
 class _Answer:
@@ -82,45 +69,38 @@ class _Answer:
 class Run:
     """The loop of one run.
 
-    ``publish`` emits an event in this run, ``commit`` returns when everything published so far is durable,
-    ``take_steering`` returns messages that a person wants in at the next step, ``system`` makes the system prompt,
-    ``tools`` are those of this agent, asked for at every step.
+    ``outfit`` is what the agent has at each step, ``take_steering`` returns messages that a person wants in at the next
+    step, ``compactor`` makes room in the model's context.
     """
 
     def __init__(
         self,
-        parts: AgentParts,
+        state: SessionState,
+        run: str,
         *,
-        session: str,
         model: Model,
         agent: AgentDefinition,
-        history: History,
         calls: CallRunner,
-        publish: Callable[[Event], None],
-        commit: Callable[[], Awaitable[None]],
+        outfit: Outfit,
+        compactor: Compactor,
         take_steering: Callable[[], list[UserMessage]],
-        system: Callable[[], Awaitable[str]],
-        tools: Callable[[], dict[str, Tool]],
     ) -> None:
-        self._parts = parts
-        self._session = session
+        self._state = state
+        self._run = run
         self._model = model
         self._agent = agent
-        self._history = history
         self._calls = calls
-        self._publish = publish
-        self._commit = commit
+        self._outfit = outfit
+        self._compactor = compactor
         self._take_steering = take_steering
-        self._system = system
-        self._tools = tools
 
     async def execute(self) -> RunEnd:
         """Run until the end. Cancelling the task ends it with every call answered and the partial text kept."""
-        await self._parts.wait_for_servers()
-        limit = self._parts.step_limit or self._agent.steps or STEP_LIMIT
+        await self._state.parts.wait_for_servers()
+        limit = self._state.parts.step_limit or self._agent.steps or STEP_LIMIT
         for step in range(1, limit + 1):
             self._take_steering()
-            tools = self._tools()
+            tools = self._outfit.tools()
             self._calls.use_tools(tools)
             try:
                 message = await self._step(step, tools)
@@ -137,18 +117,29 @@ class Run:
         return RunEnd("step_limit", RunError("step_limit", f"stopped after {limit} steps", "send a message to go on"))
 
     async def _step(self, step: int, tools: dict[str, Tool]) -> AssistantMessage:
+        system = await self._outfit.system_prompt()
+        specs = [tool.spec for tool in tools.values()]
+        await self._compactor.before_request(system, specs, self._outfit.messages())
+        try:
+            return await self._request(step, system, specs)
+        except ModelError as error:
+            if error.kind != "context" or not await self._compactor.after_overflow(system, specs):
+                raise
+        return await self._request(step, system, specs)
+
+    async def _request(self, step: int, system: str, specs: Sequence[ToolSpec]) -> AssistantMessage:
         settings = ModelSettings(
-            system=await self._system(),
+            system=system,
             agent=self._agent.name,
             temperature=self._agent.temperature,
             reasoning_effort=self._agent.reasoning_effort,
-            session=self._session,
+            session=self._state.id,
+            subagent=self._state.parent is not None,
         )
-        specs = [tool.spec for tool in tools.values()]
         for attempt in range(1, ATTEMPTS + 1):
             answer = _Answer()
             try:
-                async with aclosing(self._model.stream(self._history.messages, specs, settings)) as stream:
+                async with aclosing(self._model.stream(self._outfit.messages(), specs, settings)) as stream:
                     async for event in stream:
                         self._take(answer, event)
             except ModelError as error:
@@ -159,6 +150,12 @@ class Run:
                 raise
             return await self._finish(step, answer)
         raise AssertionError("the last attempt raises")
+
+    def _publish(self, event: Event) -> None:
+        self._state.publish(event, self._run)
+
+    async def _commit(self) -> None:
+        await self._state.recorder.commit()
 
     def _take(self, answer: _Answer, event: TextChunk | ReasoningChunk | CallChunk | Finished) -> None:
         match event:
@@ -182,6 +179,8 @@ class Run:
         finished = answer.finished or Finished()
         if finished.usage != Usage():
             self._publish(self._usage(finished.usage))
+            used = finished.usage.input + finished.usage.output
+            self._state.meter.count(used, len(self._outfit.messages()))
         if finished.reason == "length":
             self._publish(Notice("warning", "model", "the answer was cut at the model's limit of output tokens"))
         for note in finished.notes:
@@ -195,11 +194,11 @@ class Run:
 
     async def _failed(self, step: int, answer: _Answer, error: ModelError, attempt: int) -> None:
         """Close what was shown, then wait for the next attempt, or keep the partial answer and raise."""
-        if error.kind not in RETRIED or attempt == ATTEMPTS:
+        if not tried_again(error, attempt):
             self._keep_partial(step, answer)
             raise error
         self._close_texts(answer)
-        wait = min(error.retry_after if error.retry_after is not None else 0.5 * 2 ** (attempt - 1), _LONGEST_WAIT_S)
+        wait = wait_after(error, attempt)
         self._publish(ModelRetried(kind=error.kind, message=error.message, attempt=attempt, wait_s=wait))
         await asyncio.sleep(wait)
 

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.choice import Choice
 from harness_tui.agent.history import History
+from harness_tui.agent.nested_instructions import NestedInstructions
 from harness_tui.agent.parts import AgentParts
 from harness_tui.agent.queue import MessageQueue
+from harness_tui.agent.tokens import ContextMeter
 from harness_tui.agent.unrecorded import Unrecorded
+from harness_tui.agent.working_set import WorkingSet
 from harness_tui.core.bus import EventStream
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Event, Notice
-from harness_tui.core.seams import AnswerScript
+from harness_tui.core.seams import AnswerScript, Model
+from harness_tui.core.values import AgentDefinition
 from harness_tui.sessions.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class ParentLink:
+    """The session that a subagent works for. ``agents`` are its agents, whose limits hold here too."""
+
+    session: str
+    agents: tuple[AgentDefinition, ...]
+    mode: Callable[[], str]
 
 
 @dataclass(slots=True)
 class SessionState:
-    """One open session. ``parts`` change after trust or configuration did; ``single_run`` is one of ``run``."""
+    """One open session. ``parts`` change after trust or configuration did; ``single_run`` is one of ``run``.
+
+    ``wanted_focus`` is what a person wants the history summed up for, while a run goes on; ``model`` and
+    ``agent`` are those of the last run.
+    ``off`` are the parts of requests that are switched off, ``told`` what the person was told once already.
+    """
 
     id: str
     parts: AgentParts
@@ -30,6 +49,43 @@ class SessionState:
     queue: MessageQueue
     choice: Choice
     single_run: bool = False
+    parent: ParentLink | None = None
+    working: WorkingSet = field(default_factory=WorkingSet)
+    meter: ContextMeter = field(default_factory=ContextMeter)
+    off: set[str] = field(default_factory=set[str])
+    told: set[str] = field(default_factory=set[str])
+    nested: NestedInstructions = field(default_factory=NestedInstructions)
+    wanted_focus: str | None = None
+    model: Model | None = None
+    agent: AgentDefinition | None = None
+
+    def listen(self) -> None:
+        """Let everything that follows the session's events listen to its stream."""
+        for listener in (
+            self.recorder.listener,
+            self.history.listener,
+            self.working.listener,
+            self.nested.listener,
+        ):
+            self.stream.listen(listener)
+
+    @property
+    def mode(self) -> str:
+        """The mode that counts now. A subagent has that of its parent, and plans where either plans."""
+        if self.parent is None:
+            return self.choice.mode
+        above = self.parent.mode()
+        return "plan" if "plan" in (self.choice.mode, above) else above
+
+    @property
+    def above(self) -> tuple[AgentDefinition, ...]:
+        """The agents whose limits hold besides those of the session's own."""
+        return self.parent.agents if self.parent is not None else ()
+
+    @property
+    def approvals(self) -> str:
+        """The session whose approvals count: a subagent has no others than its parent."""
+        return self.parent.session if self.parent is not None else self.id
 
     def publish(self, event: Event, run: str | None = None) -> None:
         """Publish an event, in ``run`` or outside any."""
@@ -38,6 +94,11 @@ class SessionState:
     def notice(self, text: str, run: str | None = None, *, hint: str | None = None) -> None:
         """Tell the person something that they should know."""
         self.publish(Notice("warning", "session", text, hint), run)
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the session leaves a record."""
+        return not isinstance(self.recorder, Unrecorded)
 
     @property
     def script(self) -> AnswerScript | None:

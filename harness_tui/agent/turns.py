@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from harness_tui.agent.by_hand import end_of, parse_call, shell_message
-from harness_tui.agent.calls import CallRunner, Finish, LateTool
+from harness_tui.agent.calls import CallRunner
+from harness_tui.agent.compaction import Compactor
 from harness_tui.agent.compose import Composed, Composer
+from harness_tui.agent.hooks import Hooks
 from harness_tui.agent.outfit import Outfit
-from harness_tui.agent.run import Run, RunEnd
+from harness_tui.agent.plans import keep_plan
+from harness_tui.agent.run import Run
+from harness_tui.agent.run_end import RunEnd
 from harness_tui.agent.state import SessionState
+from harness_tui.agent.subagents import SubtaskTool, Task
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import RunError
-from harness_tui.core.events import MessageAdded, Notice, RunStarted
+from harness_tui.core.events import ContextReported, MessageAdded, Notice, RunStarted, StepFinished, TextFinished
 from harness_tui.core.ids import new_id
 from harness_tui.core.intents import Submit
-from harness_tui.core.messages import ToolCall, UserMessage
-from harness_tui.core.seams import AnswerScript, Model, Origin, Tool
-from harness_tui.core.values import AgentDefinition, Rule
+from harness_tui.core.messages import AssistantMessage, ToolCall, UserMessage
+from harness_tui.core.seams import AnswerScript, Model, ModelError, Origin
+from harness_tui.core.values import AgentDefinition
+
+_HOOK_ROUNDS: Final = 3
+"""How often a hook may hold back the end of one run."""
 
 
 class Turns:
@@ -40,7 +48,7 @@ class Turns:
             session=state.id,
             run=run,
             agent=agent,
-            mode=state.choice.mode,
+            mode=state.mode,
         )
         try:
             hand = parse_call(submit.text)
@@ -52,49 +60,123 @@ class Turns:
         composed = await composer.compose(submit)
         if composed.error is not None:
             return self._refuse(run, composed.error.kind, composed.error.message)
-        agent = state.choice.definition(composed.agent) or agent
+        named = state.choice.definition(composed.agent)
+        agent = named or agent
         try:
             others = agent.model if agent.name != state.choice.agent else None
             name = submit.model or composed.model or others or state.choice.model
             model = await asyncio.to_thread(state.parts.models.resolve, name)
         except UsageError as error:
             return self._refuse(run, "unknown-model", error.placed, error.mend)
-        return await self._answer(run, composed, agent, model)
+        if composed.subtask or (named is not None and named.mode == "subagent"):
+            return await self._subtask(run, composed, agent, model)
+        return await self.answer(run, composed, agent, model)
+
+    async def answer(self, run: str, composed: Composed, agent: AgentDefinition, model: Model) -> RunEnd:
+        """Let ``agent`` work on a message until it is done."""
+        state = self._state
+        self._start(run, composed, agent, model)
+        outfit = Outfit(state, agent)
+        compactor = Compactor(state, run, model, agent)
+        work = Run(
+            state,
+            run,
+            model=model,
+            agent=agent,
+            calls=CallRunner(state, run, agent, tools={}, late_tool=outfit.late_tool, grants=composed.grants),
+            outfit=outfit,
+            compactor=compactor,
+            take_steering=lambda: self._take_steering(run),
+        )
+        end = await self._until_hooks_agree(run, work)
+        if end.reason in ("completed", "step_limit"):
+            await compactor.when_wanted(outfit)
+        if end.reason == "completed" and state.parent is None and agent.start_mode == "plan":
+            await keep_plan(state, run)
+        return end
 
     async def call(self, run: str, tool: str, arguments: dict[str, Any], origin: Origin) -> RunEnd:
         """Call a tool by hand, through the same gate."""
-        return end_of(await self._execute_by_hand(run, tool, arguments, origin))
+        (finish,) = await self._runner_by_hand(run, origin).execute([ToolCall(new_id("hand"), tool, arguments)])
+        return end_of(finish)
 
     async def shell(self, run: str, command: str) -> RunEnd:
         """Run a command that the person typed, and keep its output for the model."""
-        finish = await self._execute_by_hand(run, "bash", {"command": command}, "person")
-        self._state.publish(MessageAdded(shell_message(command, finish), "shell"), run)
+        runner = self._runner_by_hand(run, "person")
+        try:
+            await runner.execute([ToolCall(new_id("hand"), "bash", {"command": command})])
+        finally:
+            if runner.last is not None:  # what a cancelled command has written is told as well
+                self._state.publish(MessageAdded(shell_message(command, runner.last), "shell"), run)
         return RunEnd("completed")
 
-    async def _answer(self, run: str, composed: Composed, agent: AgentDefinition, model: Model) -> RunEnd:
+    async def compact(self, run: str, focus: str | None) -> RunEnd:
+        """Sum up the history because the person wants it."""
         state = self._state
+        agent = self._own_agent()
+        if not state.history.messages:
+            state.publish(Notice("info", "compaction", "there is no history to sum up yet"), run)
+            return RunEnd("completed")
+        try:
+            state.model = model = await asyncio.to_thread(state.parts.models.resolve, state.choice.model)
+        except UsageError as error:
+            return self._refuse(run, "unknown-model", error.placed, error.mend)
+        outfit = Outfit(state, agent)
+        specs = [tool.spec for tool in outfit.tools().values()]
+        try:
+            await Compactor(state, run, model, agent).compact(await outfit.system_prompt(), specs, focus)
+        except ModelError as error:
+            return RunEnd("failed", RunError(error.kind, error.message, error.hint))
+        return RunEnd("completed")
+
+    async def report(self) -> ContextReported:
+        """Return what the next request would hold."""
+        return await Outfit(self._state, self._own_agent()).report()
+
+    # --- parts of a run --------------------------------------------------------------------------------
+
+    def _start(self, run: str, composed: Composed, agent: AgentDefinition, model: Model) -> None:
+        state = self._state
+        state.agent, state.model = agent, model
         state.asker.use_script(model if isinstance(model, AnswerScript) else None)
-        state.publish(RunStarted(agent.name, model.name, state.choice.mode, composed.message, composed.command), run)
+        state.publish(RunStarted(agent.name, model.name, state.mode, composed.message, composed.command), run)
         state.publish(MessageAdded(composed.message, "prompt"), run)
         named = state.choice.name_after(composed.message.text, composed.command.name if composed.command else None)
         if named is not None:
             state.publish(named)
-        outfit = Outfit(state.parts, state.id, agent, lambda: state.choice.mode)
-        calls = self._runner(agent, run, tools={}, late=outfit.late_tool, grants=composed.grants)
-        work = Run(
-            state.parts,
-            session=state.id,
-            model=model,
-            agent=agent,
-            history=state.history,
-            calls=calls,
-            publish=lambda event: state.publish(event, run),
-            commit=state.recorder.commit,
-            take_steering=lambda: self._take_steering(run),
-            system=outfit.system_prompt,
-            tools=outfit.tools,
-        )
-        return await work.execute()
+
+    async def _until_hooks_agree(self, run: str, work: Run) -> RunEnd:
+        """Run; where a hook blocks the end, tell the agent why and let it go on, a few times at most."""
+        state = self._state
+        if state.parent is not None:
+            return await work.execute()
+        hooks = Hooks(state.parts, lambda event: state.publish(event, run), session=state.id, run=run)
+        reason = ""
+        for _ in range(_HOOK_ROUNDS):
+            end = await work.execute()
+            blocked = await hooks.run_finished(end.reason)
+            if blocked is None or end.reason != "completed":
+                return end
+            reason = blocked
+            text = f"A hook of the project holds the end of this run back:\n\n{reason}"
+            state.publish(MessageAdded(UserMessage(text), "hook"), run)
+        return RunEnd("failed", RunError("hook", f"a hook held the end back {_HOOK_ROUNDS} times: {reason}"))
+
+    async def _subtask(self, run: str, composed: Composed, agent: AgentDefinition, model: Model) -> RunEnd:
+        """Let a subagent answer a command; what it says is the answer of this run."""
+        state, own = self._state, self._own_agent()
+        self._start(run, composed, own, model)
+        name = f"/{composed.command.name}" if composed.command else agent.name
+        tool = SubtaskTool(Task(agent, composed.message.text, name), composed, model, state.parts.subagents.worker)
+        runner = CallRunner(state, run, own, tools={"task": tool}, late_tool=state.parts.late_tool, origin="call")
+        arguments = {"agent": agent.name, "prompt": composed.message.text, "description": name}
+        (finish,) = await runner.execute([ToolCall(new_id("hand"), "task", arguments)])
+        end = tool.end
+        if end is None:
+            return end_of(finish)
+        state.publish(TextFinished(end.text), run)
+        state.publish(StepFinished(1, AssistantMessage(end.text)), run)
+        return RunEnd(end.reason, RunError("task", end.problem) if end.problem else None)
 
     def _take_steering(self, run: str) -> list[UserMessage]:
         taken, changed = self._state.queue.take_steering()
@@ -104,39 +186,15 @@ class Turns:
             self._state.publish(changed)
         return taken
 
-    def _runner(
-        self,
-        agent: AgentDefinition,
-        run: str | None,
-        *,
-        tools: dict[str, Tool],
-        late: LateTool,
-        grants: tuple[Rule, ...] = (),
-        origin: Origin = "model",
-    ) -> CallRunner:
-        state = self._state
-        return CallRunner(
-            state.parts,
-            state.publish,
-            state.asker,
-            session=state.id,
-            run=run,
-            agent=agent,
-            mode=lambda: state.choice.mode,
-            tools=tools,
-            late_tool=late,
-            commit=state.recorder.commit,
-            grants=grants,
-            origin=origin,
-        )
+    def _own_agent(self) -> AgentDefinition:
+        choice = self._state.choice
+        return choice.definition(choice.agent) or AgentDefinition(choice.agent)
 
-    async def _execute_by_hand(self, run: str, tool: str, arguments: dict[str, Any], origin: Origin) -> Finish:
+    def _runner_by_hand(self, run: str, origin: Origin) -> CallRunner:
         state = self._state
-        agent = state.choice.definition(state.choice.agent) or AgentDefinition(state.choice.agent)
         state.asker.use_script(state.script)
-        runner = self._runner(agent, run, tools=state.parts.tools(), late=state.parts.late_tool, origin=origin)
-        (finish,) = await runner.execute([ToolCall(new_id("hand"), tool, arguments)])
-        return finish
+        tools, late = state.parts.tools(), state.parts.late_tool
+        return CallRunner(state, run, self._own_agent(), tools=tools, late_tool=late, origin=origin)
 
     def _refuse(self, run: str, kind: str, text: str, hint: str | None = None) -> RunEnd:
         self._state.publish(Notice("error", "session", text, hint), run)

@@ -17,8 +17,11 @@ from harness_tui.config.project import Project
 from harness_tui.config.rules import spread
 from harness_tui.config.settings import (
     PROVIDER_KINDS,
+    CompactionSettings,
     EgressEntry,
     EgressSettings,
+    HookSettings,
+    HooksSettings,
     LspServerSettings,
     LspSettings,
     McpServerSettings,
@@ -29,6 +32,7 @@ from harness_tui.config.settings import (
 )
 from harness_tui.config.substitution import Substitution
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.limits import HOOK_S
 from harness_tui.core.paths import expand
 from harness_tui.core.redaction import redact
 from harness_tui.core.values import AgentDefinition, Rule
@@ -62,7 +66,7 @@ class Builder:
             return None
 
     def mapping(self, key: str) -> dict[str, Any]:
-        """Return one free mapping (``tui``, ``hooks``), as written."""
+        """Return one free mapping (``tui``), as written."""
         return self._plain(self.layers.entry((key,)), (key,), raw=True)
 
     def model(self, keys: Keys = ("model",)) -> str | None:
@@ -133,6 +137,30 @@ class Builder:
             return () if leaf is None else tuple(EgressEntry(**item) for item in leaf.value)
 
         return EgressSettings(rules("allow"), rules("deny"), self.scalar("egress", "default") or "allow")
+
+    def hooks(self) -> HooksSettings:
+        """Return the hooks of every file that counts."""
+
+        def of(event: str) -> tuple[HookSettings, ...]:
+            leaf = self.layers.leaves.get(("hooks", event))
+            items: list[dict[str, Any]] = [] if leaf is None else leaf.value
+            return tuple(
+                HookSettings(
+                    tuple(item["command"]), item.get("match", "*"), item.get("timeout", HOOK_S), item["source"]
+                )
+                for item in items
+            )
+
+        return HooksSettings(of("after_edit"), of("before_tool"), of("run_finished"))
+
+    def compaction(self) -> CompactionSettings:
+        """Return when the history is summed up."""
+        given = {
+            name: value
+            for name in ("auto", "reserve", "keep")
+            if (value := self.scalar("compaction", name)) is not None
+        }
+        return CompactionSettings(**given)
 
     def untrusted_lsp_server(self, name: str) -> LspServerSettings:
         """Return a language server as it is written, nothing put in, marked as not trusted."""

@@ -39,7 +39,7 @@ class Leaf:
 
 @dataclass(slots=True)
 class Layers:
-    """The values of several files. Later files win; lists of rules (of agents, of ``egress``) are joined."""
+    """The values of several files. Later files win; lists of rules (agents, ``egress``) and hooks are joined."""
 
     leaves: dict[Keys, Leaf] = field(default_factory=dict[Keys, Leaf])
     places: dict[Keys, str] = field(default_factory=dict[Keys, str])
@@ -176,7 +176,7 @@ def _joins(keys: Keys) -> bool:
     """Tell whether the lists of several files at ``keys`` are one list."""
     if len(keys) == 3 and keys[0] == "agents":
         return keys[2] == "permission"
-    return keys in (("egress", "allow"), ("egress", "deny"))
+    return keys in (("egress", "allow"), ("egress", "deny")) or (len(keys) == 2 and keys[0] == "hooks")
 
 
 def _at(values: Any, keys: Keys) -> Any:

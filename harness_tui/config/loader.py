@@ -126,7 +126,8 @@ class _Loading:
             instructions=self._builder.instructions(),
             theme=self._builder.scalar("theme"),
             tui=self._builder.mapping("tui"),
-            hooks=self._builder.mapping("hooks"),
+            hooks=self._builder.hooks(),
+            compaction=self._builder.compaction(),
             unusable=self._builder.unusable,
         )
         problems = [*self._problems, *self._layers.problems, *self._builder.problems]

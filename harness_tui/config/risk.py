@@ -82,7 +82,7 @@ def config_risk(values: Any) -> Risk:
                 what += [f"{noun} {name}{_command_text(entry)}" for name, entry in _mapping(value).items()]
             case _ if key in _WIDENING_KEYS:
                 payload[key] = value
-                what.append(f"{key}: {_short(value)}")
+                what += _hook_texts(value) if key == "hooks" else [f"{key}: {_short(value)}"]
             case _:
                 pass
     return _risk(payload, what, covered=_covers_something(given))
@@ -197,6 +197,14 @@ def _command_text(entry: Any) -> str:
         return ": " + _short(" ".join(str(part) for part in cast(list[Any], command)))
     address = values.get("url") or values.get("base_url")
     return f": {_short(address)}" if address else ""
+
+
+def _hook_texts(value: Any) -> Iterator[str]:
+    for event, items in _mapping(value).items():
+        for item in _items(items):
+            yield f"hook {event} {_mapping(item).get('match', '*')}{_command_text(item)}"
+        if not isinstance(items, list):
+            yield f"hook {event}: {_short(items)}"
 
 
 def _short(value: Any) -> str:

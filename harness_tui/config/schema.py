@@ -220,6 +220,30 @@ class EgressModel(Strict):
     default: Literal["allow", "deny"] = "allow"
 
 
+class HookModel(Strict):
+    """A program to run. ``match`` fits the file, the tool, or the run's end; ``timeout`` in seconds, 30 by default."""
+
+    match: Text = "*"
+    command: Command
+    timeout: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] = 30.0
+
+
+class HooksModel(Strict):
+    """What runs after an edit, before a tool, at the end of a run. Hooks of several files are all run."""
+
+    after_edit: list[HookModel] = []
+    before_tool: list[HookModel] = []
+    run_finished: list[HookModel] = []
+
+
+class CompactionModel(Strict):
+    """When the history is summed up, in tokens: ``reserve`` stays free, ``keep`` of the latest turns is kept."""
+
+    auto: bool = True
+    reserve: Tokens | None = None
+    keep: Annotated[int, Field(ge=0)] | None = None
+
+
 class AgentModel(Strict):
     """An agent; the same keys stand in the front matter of ``agents/*.md``, where the body is the prompt."""
 
@@ -251,7 +275,8 @@ class ConfigFile(Strict):
     instructions: list[Text] = []
     theme: Text | None = None
     tui: dict[str, Any] = {}
-    hooks: dict[str, Any] = {}
+    hooks: HooksModel = HooksModel()
+    compaction: CompactionModel = CompactionModel()
 
 
 def valid_name(name: str) -> bool:

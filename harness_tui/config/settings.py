@@ -8,10 +8,19 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, Final, Literal
 
+from harness_tui.core.limits import HOOK_S
 from harness_tui.core.record import record
 from harness_tui.core.values import AgentDefinition, Rule
 
-PROVIDER_KINDS: Final = ("openai-compatible", "openai", "anthropic", "google", "local")
+PROVIDER_KINDS: Final = (
+    "openai-compatible",
+    "openai",
+    "openai-responses",
+    "openai-chat",
+    "anthropic",
+    "google",
+    "local",
+)
 """What ``kind`` of a provider may be; those but the first and the last have an address of their own."""
 
 
@@ -145,6 +154,34 @@ class EgressSettings:
 
 
 @record
+class HookSettings:
+    """A program that runs at an event: ``command`` is its arguments, ``source`` ``file:line``, ``timeout`` seconds."""
+
+    command: tuple[str, ...]
+    match: str = "*"
+    timeout: float = HOOK_S
+    source: str = ""
+
+
+@record
+class HooksSettings:
+    """The hooks of each event, in the order of the files."""
+
+    after_edit: tuple[HookSettings, ...] = ()
+    before_tool: tuple[HookSettings, ...] = ()
+    run_finished: tuple[HookSettings, ...] = ()
+
+
+@record
+class CompactionSettings:
+    """When the history is summed up. ``reserve`` and ``keep`` in tokens, ``None`` follows the model's limit."""
+
+    auto: bool = True
+    reserve: int | None = None
+    keep: int | None = None
+
+
+@record
 class RuleLayer:
     """The permission rules of one layer, in file order."""
 
@@ -175,5 +212,6 @@ class Settings:
     instructions: tuple[str, ...] = ()
     theme: str | None = None
     tui: dict[str, Any] = field(default_factory=dict[str, Any])
-    hooks: dict[str, Any] = field(default_factory=dict[str, Any])
+    hooks: HooksSettings = HooksSettings()
+    compaction: CompactionSettings = CompactionSettings()
     unusable: dict[str, str] = field(default_factory=dict[str, str])

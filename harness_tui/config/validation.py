@@ -6,7 +6,7 @@ Imports pydantic through ``schema``; ``files`` calls it on a cache miss only.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, cast, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -18,8 +18,10 @@ from harness_tui.config.problems import Problem
 from harness_tui.config.rules import spread
 from harness_tui.config.schema import (
     AgentModel,
+    CompactionModel,
     ConfigFile,
     EgressModel,
+    HooksModel,
     LspModel,
     LspServerModel,
     McpServerModel,
@@ -30,7 +32,8 @@ from harness_tui.config.schema import (
 
 _ENTRIES: Final[dict[str, type[BaseModel]]] = {"providers": ProviderModel, "mcp": McpServerModel, "agents": AgentModel}
 _SCALARS: Final = ("model", "small_model", "agent", "mode", "theme")
-_MAPPINGS: Final = ("tui", "hooks")
+_MAPPINGS: Final = ("tui",)
+_NOT_SPECIAL: Final = object()
 _TYPES: Final = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -116,9 +119,13 @@ class _Checker:
         if key == "instructions":
             return self._instructions(value)
         if key == "lsp":
-            return self._lsp(value)
+            return self._parts(key, value, LspModel, self._lsp_servers)
         if key == "egress":
-            return self._egress(value)
+            return self._parts(key, value, EgressModel, self._egress_rules)
+        if key == "hooks":
+            return self._parts(key, value, HooksModel, self._hooks)
+        if key == "compaction":
+            return self._parts(key, value, CompactionModel)
         if key in _ENTRIES:
             return self._entries((key,), value, _ENTRIES[key])
         self._unknown((key,), ConfigFile.model_fields)
@@ -243,50 +250,52 @@ class _Checker:
                 self.report(("instructions", index), "wrong-type", f"expected a path, got {_kind(item)}")
         return kept
 
-    def _lsp(self, value: Any) -> dict[str, Any] | None:
-        if not self._is(value, dict, ("lsp",)):
+    def _parts(
+        self, section: str, value: Any, model: type[BaseModel], special: Callable[[str, Any], Any] | None = None
+    ) -> dict[str, Any] | None:
+        """Check a section key by key; ``special`` returns :data:`_NOT_SPECIAL` for the keys that it leaves to us."""
+        if not self._is(value, dict, (section,)):
             return None
         result: dict[str, Any] = {}
         for key, item in cast(dict[str, Any], value).items():
             if item is None:
                 continue
-            if key == "servers":
-                checked = self._entries(("lsp", "servers"), item, LspServerModel)
-            else:
-                checked = self._field(("lsp",), key, item, LspModel)
+            checked = _NOT_SPECIAL if special is None else special(key, item)
+            if checked is _NOT_SPECIAL:
+                checked = self._field((section,), key, item, model)
             if checked is not None:
                 result[key] = checked
         return result
 
-    def _egress(self, value: Any) -> dict[str, Any] | None:
-        if not self._is(value, dict, ("egress",)):
-            return None
-        result: dict[str, Any] = {}
-        for key, item in cast(dict[str, Any], value).items():
-            if item is None:
-                continue
-            if key in ("allow", "deny"):
-                checked = self._egress_rules(key, item)
-            else:
-                checked = self._field(("egress",), key, item, EgressModel)
-            if checked is not None:
-                result[key] = checked
-        return result
+    def _lsp_servers(self, key: str, item: Any) -> Any:
+        return self._entries(("lsp", "servers"), item, LspServerModel) if key == "servers" else _NOT_SPECIAL
 
-    def _egress_rules(self, key: str, items: Any) -> list[dict[str, str]] | None:
-        """Return the rules that can be used, each with its place: one that is wrong costs its neighbours nothing."""
-        path = ("egress", key)
+    def _egress_rules(self, key: str, items: Any) -> Any:
+        if key not in ("allow", "deny"):
+            return _NOT_SPECIAL
+        kept = self._each("egress", key, items, EgressModel)
+        return None if kept is None else [{"rule": item, "source": where} for item, where in kept]
+
+    def _hooks(self, key: str, items: Any) -> Any:
+        if key not in HooksModel.model_fields:
+            return _NOT_SPECIAL
+        kept = self._each("hooks", key, items, HooksModel)
+        return None if kept is None else [{**item, "source": where} for item, where in kept]
+
+    def _each(self, section: str, key: str, items: Any, model: type[BaseModel]) -> list[tuple[Any, str]] | None:
+        """Return the items that can be used, each with its place: one that is wrong costs its neighbours nothing."""
+        path = (section, key)
         if not self._is(items, list, path):
             return None
-        kept: list[dict[str, str]] = []
+        kept: list[tuple[Any, str]] = []
         for index, item in enumerate(cast(list[Any], items)):
             try:
-                EgressModel.model_validate({key: [item]})
+                checked = model.model_validate({key: [item]}).model_dump(exclude_unset=True)[key][0]
             except ValidationError as error:
                 for detail in error.errors():
-                    self._explain(path, {**detail, "loc": (index,)}, EgressModel)
+                    self._explain(path, {**detail, "loc": (index, *detail["loc"][2:])}, model)
             else:
-                kept.append({"rule": item, "source": self._document.where((*path, index))})
+                kept.append((checked, self._document.where((*path, index))))
         return kept
 
     def _explain(

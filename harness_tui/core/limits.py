@@ -1,6 +1,6 @@
 """Limits at entry, in one place: design values that every package obeys.
 
-Sizes are bytes, times are seconds, unless the name says otherwise.
+Sizes are bytes, times are seconds, unless the name says otherwise; those of compaction are tokens.
 """
 
 from __future__ import annotations
@@ -42,3 +42,8 @@ MODEL_SILENCE_S: Final = 20.0
 STEP_LIMIT: Final = 100
 DOOM_LOOP_REPEATS: Final = 3
 TOOL_NAME_CHARS: Final = 64
+
+SUBAGENTS_AT_ONCE: Final = 4
+HOOK_S: Final = 30.0
+COMPACTION_RESERVE: Final = 20_000
+COMPACTION_KEPT: Final = 8_000

@@ -62,7 +62,8 @@ class ToolSpec:
     """What a model is told of a tool.
 
     ``parameters`` is a JSON Schema, untouched up to the model layer. ``read_only`` tools may run in parallel with
-    their read-only neighbours. ``fingerprint`` is the hash that approvals of foreign tools are bound to.
+    their read-only neighbours, a ``parallel`` one with neighbouring calls of itself. ``fingerprint`` is the hash that
+    approvals of foreign tools are bound to.
     """
 
     name: str
@@ -71,6 +72,7 @@ class ToolSpec:
     source: SourceRef = SourceRef("builtin")
     read_only: bool = False
     fingerprint: str | None = None
+    parallel: bool = False
 
 
 @record

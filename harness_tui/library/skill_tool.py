@@ -48,8 +48,12 @@ class Activations:
         """Return the skills that ``session`` has loaded, newest first."""
         return list(self._loaded.get(session, {}))[::-1]
 
+    def drop(self, session: str, name: str) -> None:
+        """Forget that ``session`` has loaded ``name``: a compaction left its text out."""
+        self._loaded.get(session, {}).pop(name, None)
+
     def forget(self, session: str) -> None:
-        """Forget what ``session`` has loaded: after a compaction that dropped it, or when it ends."""
+        """Forget what ``session`` has loaded, when it ends."""
         self._loaded.pop(session, None)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from harness_tui.agent.child_sessions import Subagents
 from harness_tui.agent.live import LiveSession
 from harness_tui.agent.parts import AgentParts
 from harness_tui.children.registry import ChildRegistry
@@ -26,11 +27,13 @@ from harness_tui.models.registry import ModelRegistry
 from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.gate import Gate
 from harness_tui.sessions.audit import AuditLog
+from harness_tui.sessions.blobs import BlobStore
 from harness_tui.sessions.store import SessionStore
 from harness_tui.tools.jobs import Jobs
 from harness_tui.tools.toolset import BuiltinTools
 from harness_tui.workspace.logs import log_to_file
 from harness_tui.workspace.options import RESERVED_TOOLS, SERVER_WAIT_S, OpenOptions
+from harness_tui.workspace.processes import WorkspaceProcesses
 from harness_tui.workspace.reading import read_parts
 from harness_tui.workspace.sessions import OpenSessions
 from harness_tui.workspace.surroundings import Surroundings
@@ -50,6 +53,7 @@ class Workspace:
         self.clock = SystemClock()
         self.children = ChildRegistry(places.ledger, logs=places.logs)
         self.store = SessionStore(places.database)
+        self.blobs = BlobStore(places.blobs)
         self.approvals = Approvals(places, project.root)
         self._loop = asyncio.get_running_loop()
         self.approvals.report_to(self._approval_fault)
@@ -62,6 +66,7 @@ class Workspace:
         self.lsp: LspPool
         self._builtin: BuiltinTools
         self._jobs = Jobs()
+        self._subagents = Subagents()
         self._parts: AgentParts
         self.sessions = OpenSessions(self)
         self._model: str | None = None
@@ -123,7 +128,10 @@ class Workspace:
             clock=self.clock,
         )
         diagnostics = self.lsp if settings.lsp.diagnostics_on_edit else None
-        builtin = self._builtin = BuiltinTools(self.children, diagnostics, egress=egress, jobs=self._jobs)
+        builtin = self._builtin = BuiltinTools(
+            self.children, diagnostics, egress=egress, jobs=self._jobs, blobs=self.blobs
+        )
+        self._subagents.use_agents(tuple(settings.agents.values()))
         self._parts = AgentParts(
             project=self.project,
             places=self.places,
@@ -131,7 +139,7 @@ class Workspace:
             gate=self.gate,
             models=self.models,
             library=self.library,
-            sources=(builtin, self.lsp, self.library, self.mcp),
+            sources=(builtin, self.lsp, self.library, self._subagents, self.mcp),
             prompts=self.mcp,
             spawner=self.children,
             store=self.store,
@@ -140,6 +148,8 @@ class Workspace:
             wait_for_servers=self.wait_for_servers,
             late_tool=self.mcp.late_tool,
             trusted=self.trusted,
+            subagents=self._subagents,
+            forget_session=self.forget_session,
             step_limit=self.options.step_limit,
         )
         for problem in read.loaded.problems:
@@ -166,6 +176,11 @@ class Workspace:
     def parts(self) -> AgentParts:
         """What sessions work with."""
         return self._parts
+
+    @property
+    def processes(self) -> WorkspaceProcesses:
+        """The child processes, for people."""
+        return WorkspaceProcesses(self.children, self.mcp, self.lsp, self._jobs, self.places.logs)
 
     def use_parts(self, parts: AgentParts) -> None:
         """Give the sessions that are opened from now on, and those that are open, other parts."""
@@ -266,6 +281,7 @@ class Workspace:
         """End what a session left running, and drop what is kept of it."""
         await self._jobs.end(session)
         self._builtin.forget(session)
+        self.library.activations.forget(session)
 
     def notice(self, notice: Notice) -> None:
         """Tell every open session something."""
