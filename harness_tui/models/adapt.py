@@ -11,17 +11,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from harness_tui.core.messages import AssistantMessage, Attachment, Message, ToolCall, ToolMessage, UserMessage
-from harness_tui.core.values import ToolSpec
+from harness_tui.models.tool_schemas import AdaptedTools, wire_call
 
 NO_RESULT: Final = "(no result was recorded)"
 PROVIDER_KEY: Final = "provider"
 CALL_EXTRAS_KEY: Final = "call_extras"
 """Parts of ``AssistantMessage.opaque``: whose it is, and what each call carried besides name and arguments."""
 
+IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+PDF: Final = "application/pdf"
+
 _TAGS: Final = {"text": "file", "directory": "directory", "resource": "resource", "image": "image"}
 
 
-def chat_messages(system: str, messages: Sequence[Message], *, provider: str) -> list[dict[str, Any]]:
+def chat_messages(
+    system: str, messages: Sequence[Message], tools: AdaptedTools, *, provider: str
+) -> list[dict[str, Any]]:
     """Return the ``messages`` of a request. ``provider`` gets its own opaque parts back, no other one's."""
     result: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
     waiting: dict[str, ToolCall] = {}
@@ -42,11 +47,11 @@ def chat_messages(system: str, messages: Sequence[Message], *, provider: str) ->
             case AssistantMessage():
                 settle()
                 if message.text or message.calls:
-                    result.append(_assistant(message, provider))
+                    result.append(_assistant(message, tools, provider))
                 waiting.update((call.call, call) for call in message.calls)
             case ToolMessage(call=call) if waiting.pop(call, None) is not None:
                 result.append(_tool(call, _tool_text(message)))
-                pictures.extend((call, item) for item in message.attachments if _is_picture(item))
+                pictures.extend((call, item) for item in message.attachments if is_picture(item))
             case ToolMessage():
                 settle()
                 head = f"Result of an earlier call of {message.tool}:"
@@ -55,54 +60,45 @@ def chat_messages(system: str, messages: Sequence[Message], *, provider: str) ->
     return result
 
 
-def chat_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
-    """Return the ``tools`` of a request; schemas go as they are, without ``$schema``, as providers want an object."""
+def chat_tools(tools: AdaptedTools) -> list[dict[str, Any]]:
+    """Return the ``tools`` of a request."""
     return [
         {
             "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": _parameters(tool)},
+            "function": {"name": tool.name, "description": tool.spec.description, "parameters": tool.parameters},
         }
-        for tool in tools
+        for tool in tools.tools
     ]
 
 
-def _parameters(tool: ToolSpec) -> dict[str, Any]:
-    schema = {key: value for key, value in tool.parameters.items() if key != "$schema"}
-    return {"type": "object", "properties": {}} | schema
-
-
-def _assistant(message: AssistantMessage, provider: str) -> dict[str, Any]:
+def _assistant(message: AssistantMessage, tools: AdaptedTools, provider: str) -> dict[str, Any]:
     result: dict[str, Any] = {"role": "assistant", "content": message.text or None}
     if not message.calls:
         return result
     opaque = message.opaque or {}
     extras = opaque.get(CALL_EXTRAS_KEY, {}) if opaque.get(PROVIDER_KEY) == provider else {}
-    result["tool_calls"] = [
-        {"id": call.call, "type": "function", "function": {"name": call.tool, "arguments": _arguments(call)}}
-        | extras.get(call.call, {})
-        for call in message.calls
-    ]
+    result["tool_calls"] = [_call(tools.outgoing(call)) | extras.get(call.call, {}) for call in message.calls]
     return result
 
 
-def _arguments(call: ToolCall) -> str:
+def _call(call: ToolCall) -> dict[str, Any]:
     # Servers parse what they are sent back, and refuse the whole request when it is no JSON.
-    data = call.arguments if call.raw is None else {"malformed_arguments": call.raw}
-    return json.dumps(data, ensure_ascii=False, default=str)
+    arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
+    return {"id": call.call, "type": "function", "function": {"name": call.tool, "arguments": arguments}}
 
 
 def _tool(call: str, text: str) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": call, "content": text}
+    return {"role": "tool", "tool_call_id": wire_call(call), "content": text}
 
 
 def _tool_text(message: ToolMessage) -> str:
-    blocks = [block(item) for item in message.attachments if not _is_picture(item)]
+    blocks = [block(item) for item in message.attachments if not is_picture(item)]
     return "\n\n".join([message.text, *blocks]) if blocks else message.text
 
 
 def _user_content(message: UserMessage) -> str | list[dict[str, Any]]:
-    text = "\n\n".join([message.text, *(block(item) for item in message.attachments if not _is_picture(item))])
-    images = [item for item in message.attachments if _is_picture(item)]
+    text = "\n\n".join([message.text, *(block(item) for item in message.attachments if not is_picture(item))])
+    images = [item for item in message.attachments if is_picture(item)]
     if not images:
         return text
     return [*([{"type": "text", "text": text}] if text else []), *map(_picture, images)]
@@ -115,8 +111,20 @@ def _pictures(items: Iterable[tuple[str, Attachment]]) -> list[dict[str, Any]]:
     return parts
 
 
-def _is_picture(item: Attachment) -> bool:
-    return item.kind == "image" and bool(item.content)
+def is_picture(item: Attachment) -> bool:
+    """Tell whether ``item`` is an image of a kind that models take."""
+    return item.kind == "image" and bool(item.content) and item.mime in IMAGES
+
+
+def is_file(item: Attachment) -> bool:
+    """Tell whether the content of ``item`` is an image or a PDF in base 64, and no text."""
+    return item.kind == "image" or (item.kind == "resource" and item.mime == PDF)
+
+
+def left_out(item: Attachment) -> str:
+    """Say in a line that a file was not sent, since the model does not take it."""
+    what = "image" if item.kind == "image" else "PDF"
+    return f"[{what} {item.path or item.uri or ''} of {item.bytes} bytes ({item.mime}): this model does not take it]"
 
 
 def _picture(item: Attachment) -> dict[str, Any]:
@@ -125,6 +133,8 @@ def _picture(item: Attachment) -> dict[str, Any]:
 
 def block(item: Attachment) -> str:
     """Return an attachment as a tagged block of text; the tag is one that its content does not close."""
+    if is_file(item):
+        return left_out(item)
     tag, number = _TAGS[item.kind], 1
     content = "(the content is not at hand)" if item.content is None else item.content
     while f"</{tag}" in content:

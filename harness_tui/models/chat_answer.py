@@ -126,8 +126,9 @@ class ChatAnswer:
         yield Finished(self._usage, opaque, "length" if self.finish == "length" else reason)
 
 
-def parse_call(call: str, tool: str, text: str) -> ToolCall:
+def parse_call(call: str, tool: str, given: str | dict[str, Any] | None) -> ToolCall:
     """Return the call with its arguments as an object; text that is none (or nested too deep) is kept in ``raw``."""
+    text = given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False, default=str)
     if not text.strip():
         return ToolCall(call, tool, {})
     try:

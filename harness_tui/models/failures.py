@@ -29,6 +29,8 @@ _FILTER: Final = re.compile(r"(?i)content[_ ]?(?:filter|policy|management)|safet
 _QUOTA: Final = re.compile(
     r"(?i)insufficient_quota|billing|credit balance|exceeded your current quota|payment required"
 )
+_KEY: Final = re.compile(r"(?i)api[ _]?key (?:is )?(?:not valid|invalid|expired)|api_key_invalid|invalid api[ _]?key")
+_RETRY_DELAY: Final = re.compile(r'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"')
 _OVERLOAD: Final = re.compile(r"(?i)overloaded|over capacity|loading model|server is busy|unavailable")
 
 _BY_STATUS: Final[dict[int, ModelErrorKind]] = {
@@ -54,6 +56,16 @@ _BY_WORD: Final[dict[str, ModelErrorKind]] = {
     "api_error": "server",
     "context_length_exceeded": "context",
     "invalid_request_error": "request",
+    "billing_error": "permission",
+    "insufficient_quota": "permission",
+    "not_found_error": "request",
+    "request_too_large": "context",
+    "timeout_error": "timeout",
+    "unauthenticated": "auth",
+    "resource_exhausted": "rate_limit",
+    "deadline_exceeded": "timeout",
+    "invalid_argument": "request",
+    "failed_precondition": "request",
 }
 
 
@@ -88,7 +100,7 @@ def from_status(caller: Caller, status: int, headers: Mapping[str, str], body: s
     message = f"{caller.provider} answered {status}: {text}" if said else f"{caller.provider} answered {text}"
     if status == 404 or "model_not_found" in words:
         return ModelError("request", message, hint=f"is there a model {caller.model!r} at {caller.url}?")
-    return ModelError(kind, message, retry_after=retry_after(headers), hint=_hint(kind, caller))
+    return ModelError(kind, message, retry_after=_wait(headers, body), hint=_hint(kind, caller))
 
 
 def from_stream(caller: Caller, error: Any) -> ModelError:
@@ -100,7 +112,7 @@ def from_stream(caller: Caller, error: Any) -> ModelError:
     return ModelError(kind, f"{caller.provider}: {caller.clean(said)}", hint=_hint(kind, caller))
 
 
-def unreachable(caller: Caller, error: Exception) -> ModelError:
+def unreachable(caller: Caller, error: BaseException) -> ModelError:
     """Return the error for a server that nobody answers at."""
     why = caller.clean(str(error)) or type(error).__name__
     return ModelError(
@@ -110,9 +122,44 @@ def unreachable(caller: Caller, error: Exception) -> ModelError:
     )
 
 
-def content_filter(caller: Caller) -> ModelError:
-    """Return the error for an answer that the provider's filter ended."""
-    return ModelError("content_filter", f"the content filter of {caller.provider} ended the answer")
+def content_filter(caller: Caller, said: str = "") -> ModelError:
+    """Return the error for an answer that the provider's filter ended, with what it ``said`` to it."""
+    why = f": {caller.clean(said)}" if said.strip() else ""
+    return ModelError("content_filter", f"the content filter of {caller.provider} ended the answer{why}")
+
+
+def web_page(caller: Caller) -> ModelError:
+    """Return the error for an address where people look at pages."""
+    return ModelError(
+        "request",
+        f"{caller.provider} answered with a web page at {caller.url}",
+        hint="is base_url right? It often ends in /v1",
+    )
+
+
+def no_answer(caller: Caller, why: str) -> ModelError:
+    """Return the error for bytes that are no answer."""
+    return ModelError("server", f"{caller.provider} sent no valid answer: {why}")
+
+
+def cut(caller: Caller, why: str) -> ModelError:
+    """Return the error for a stream that ended in the middle."""
+    said = caller.clean(why) or "no reason given"
+    return ModelError("cut", f"the stream of {caller.provider} broke before the answer was whole: {said}")
+
+
+def too_slow(caller: Caller, seconds: float) -> ModelError:
+    """Return the error for an answer that did not begin."""
+    return ModelError(
+        "timeout",
+        f"{caller.provider} did not begin to answer within {seconds:g} s",
+        hint="raise 'timeout' of the provider in config.yaml where the model is slow",
+    )
+
+
+def silent(caller: Caller, seconds: float) -> ModelError:
+    """Return the error for an answer that stopped in the middle without an end."""
+    return ModelError("silence", f"{caller.provider} sent nothing for {seconds:g} s in the middle of its answer")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -129,8 +176,15 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return min(max(seconds, 0.0), _RETRY_AFTER_MAX_S) if seconds == seconds else None
 
 
+def _wait(headers: Mapping[str, str], body: str) -> float | None:
+    """Google says how long to wait in the body, everybody else in a header."""
+    seconds = retry_after(headers)
+    found = _RETRY_DELAY.search(body) if seconds is None else None
+    return min(float(found[1]), _RETRY_AFTER_MAX_S) if found else seconds
+
+
 def _kind(status: int, text: str) -> ModelErrorKind:
-    if status == 401:
+    if status == 401 or (status in (400, 403) and _KEY.search(text)):
         return "auth"
     if status in (400, 413, 422, 500) and _CONTEXT.search(text):
         return "context"

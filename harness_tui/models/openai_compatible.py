@@ -11,25 +11,24 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from harness_tui._version import __version__
 from harness_tui.core.messages import Message
 from harness_tui.core.redaction import REDACTOR
-from harness_tui.core.seams import ModelError, ModelEvent, ModelSettings
+from harness_tui.core.seams import CallChunk, ModelError, ModelEvent, ModelSettings
 from harness_tui.core.values import ToolSpec
 from harness_tui.models import failures
 from harness_tui.models.adapt import chat_messages, chat_tools
 from harness_tui.models.chat_answer import AnswerError, ChatAnswer
-from harness_tui.models.endpoint import Endpoint, check_endpoint, is_loopback
+from harness_tui.models.endpoint import Endpoint, check_endpoint
 from harness_tui.models.event_stream import DONE, LINE_BYTES, TooLongError, data_of
+from harness_tui.models.schema_rules import TABLES
+from harness_tui.models.tool_schemas import AdaptedTools, ToolAdapter
+from harness_tui.models.wire import AGENT, ERROR_BYTES, new_client
 
 if TYPE_CHECKING:
     import httpx2
-
-AGENT: Final = f"harness/{__version__}"
-_ERROR_BYTES: Final = 64 * 1024
 
 
 class OpenAICompatibleModel:
@@ -59,6 +58,7 @@ class OpenAICompatibleModel:
         self._client: httpx2.AsyncClient | None = None
         self._opening = asyncio.Lock()
         self._usage_wanted = True
+        self._adapter = ToolAdapter(TABLES["openai"])
         self._caller = failures.Caller(
             endpoint.provider, model, failures.shown_url(endpoint.base_url), endpoint.key_source, endpoint.unspoken
         )
@@ -84,7 +84,7 @@ class OpenAICompatibleModel:
     ) -> AsyncGenerator[ModelEvent, None]:
         """Stream one answer. Raises ``ModelError``. Close the generator to end the request early."""
         httpx2 = await asyncio.to_thread(_library)
-        body = await asyncio.to_thread(self._body, messages, tools, settings)
+        adapted, body = await asyncio.to_thread(self._body, messages, tools, settings)
         response = await self._send(httpx2, body)
         answer = ChatAnswer(self._endpoint.provider)
         try:
@@ -96,21 +96,21 @@ class OpenAICompatibleModel:
                     for event in answer.take(self._chunk(data)):
                         yield event
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
-            raise ModelError("cut", self._cut(self._caller.clean(str(error)))) from error
+            raise failures.cut(self._caller, str(error)) from error
         except (TooLongError, AnswerError) as error:
-            raise ModelError("server", f"{self._endpoint.provider} sent no valid answer: {error}") from error
+            raise failures.no_answer(self._caller, str(error)) from error
         finally:
             await response.aclose()
         match answer.finish:
             case None:
-                raise ModelError("cut", self._cut("it ended early"))
+                raise failures.cut(self._caller, "it ended early")
             case "content_filter":
                 raise failures.content_filter(self._caller)
             case "error":
                 raise ModelError("server", f"{self._endpoint.provider} ended the answer with an error")
             case _:
                 for event in answer.end():
-                    yield event
+                    yield CallChunk(adapted.incoming(event.call)) if isinstance(event, CallChunk) else event
 
     async def _send(self, httpx2: ModuleType, body: dict[str, Any]) -> httpx2.Response:
         """Return the answer as soon as its head is there. Raises ``ModelError`` for anything but success."""
@@ -122,7 +122,7 @@ class OpenAICompatibleModel:
             try:
                 error = await self._refused(response)
             except (httpx2.HTTPError, httpx2.StreamError) as broken:
-                raise ModelError("cut", self._cut(self._caller.clean(str(broken)))) from broken
+                raise failures.cut(self._caller, str(broken)) from broken
             finally:
                 await response.aclose()
             if not self._usage_wanted or error.kind != "request" or "stream_options" not in error.message:
@@ -143,7 +143,7 @@ class OpenAICompatibleModel:
             async with asyncio.timeout(self._endpoint.timeout):
                 return await client.send(request, stream=True)
         except TimeoutError as error:
-            raise self._too_slow(begun=False) from error
+            raise failures.too_slow(self._caller, self._endpoint.timeout) from error
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise failures.unreachable(self._caller, error) from error
 
@@ -154,17 +154,13 @@ class OpenAICompatibleModel:
             async with asyncio.timeout(self._silence):
                 async for chunk in response.aiter_bytes():
                     body += chunk
-                    if len(body) > _ERROR_BYTES:
+                    if len(body) > ERROR_BYTES:
                         break
         except TimeoutError:
             body += b" ..."  # the status alone says enough
-        text = bytes(body[:_ERROR_BYTES]).decode("utf-8", "replace")
+        text = bytes(body[:ERROR_BYTES]).decode("utf-8", "replace")
         if response.is_success:
-            return ModelError(
-                "request",
-                f"{self._endpoint.provider} answered with a web page at {self._caller.url}",
-                hint="is base_url right? It often ends in /v1",
-            )
+            return failures.web_page(self._caller)
         return failures.from_status(self._caller, response.status_code, response.headers, text)
 
     async def _data(self, response: httpx2.Response, answer: ChatAnswer) -> AsyncGenerator[str, None]:
@@ -192,7 +188,9 @@ class OpenAICompatibleModel:
             except StopAsyncIteration:
                 return
             except TimeoutError as error:
-                raise self._too_slow(begun=answer.begun) from error
+                if answer.begun:
+                    raise failures.silent(self._caller, self._silence) from error
+                raise failures.too_slow(self._caller, self._endpoint.timeout) from error
             yield chunk
 
     def _chunk(self, data: str) -> dict[str, Any]:
@@ -207,14 +205,17 @@ class OpenAICompatibleModel:
             raise failures.from_stream(self._caller, fields["error"])
         return fields
 
-    def _body(self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings) -> dict[str, Any]:
+    def _body(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings
+    ) -> tuple[AdaptedTools, dict[str, Any]]:
+        adapted = self._adapter.use(tools)
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": chat_messages(settings.system, messages, provider=self._endpoint.provider),
+            "messages": chat_messages(settings.system, messages, adapted, provider=self._endpoint.provider),
             "stream": True,
         }
         if tools:
-            body["tools"] = chat_tools(tools)
+            body["tools"] = chat_tools(adapted)
         if settings.temperature is not None:
             body["temperature"] = settings.temperature
         if settings.reasoning_effort is not None:
@@ -223,43 +224,20 @@ class OpenAICompatibleModel:
         if limit is not None:
             official = urlsplit(self._endpoint.base_url).hostname == "api.openai.com"
             body["max_completion_tokens" if official else "max_tokens"] = limit
-        return body
+        return adapted, body
 
     async def _open(self, httpx2: ModuleType) -> httpx2.AsyncClient:
         async with self._opening:
             if self._client is None:
                 try:
-                    self._client = await asyncio.to_thread(_client, httpx2, self._endpoint)
+                    self._client = await asyncio.to_thread(new_client, httpx2, self._endpoint)
                 except (ImportError, ValueError, OSError) as error:
                     # A proxy or a certificate of the environment that cannot be used.
                     raise failures.unreachable(self._caller, error) from error
             return self._client
-
-    def _too_slow(self, *, begun: bool) -> ModelError:
-        name = self._endpoint.provider
-        if begun:
-            return ModelError("silence", f"{name} sent nothing for {self._silence:g} s in the middle of its answer")
-        return ModelError(
-            "timeout",
-            f"{name} did not begin to answer within {self._endpoint.timeout:g} s",
-            hint="raise 'timeout' of the provider in config.yaml where the model is slow",
-        )
-
-    def _cut(self, why: str) -> str:
-        return f"the stream of {self._endpoint.provider} broke before the answer was whole: {why or 'no reason given'}"
 
 
 def _library() -> ModuleType:
     import httpx2
 
     return httpx2
-
-
-def _client(httpx2: ModuleType, endpoint: Endpoint) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(None, connect=endpoint.connect_timeout, write=120.0),
-        limits=httpx2.Limits(max_connections=32, max_keepalive_connections=4, keepalive_expiry=30.0),
-        follow_redirects=False,
-        trust_env=not is_loopback(endpoint.base_url),
-        verify=endpoint.base_url.startswith("https:"),  # certificates are read for https alone
-    )

@@ -16,6 +16,7 @@ from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.seams import Model, ProcessSpawner
 from harness_tui.models import detect as detection
 from harness_tui.models import local_engine, offline
+from harness_tui.models.adapters import make_adapter
 from harness_tui.models.catalogue import Catalogue, ModelInfo
 from harness_tui.models.configured import ConfiguredModel
 from harness_tui.models.detect import Detected
@@ -24,7 +25,6 @@ from harness_tui.models.favourites import Favourites
 from harness_tui.models.key_store import KeyStore
 from harness_tui.models.local_engine import Engines
 from harness_tui.models.local_model import LocalModel
-from harness_tui.models.openai_compatible import OpenAICompatibleModel
 from harness_tui.models.prices import PriceTag
 from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS, LocalProvider, first_chat, preferred
 from harness_tui.models.replay import ReplayModel
@@ -197,7 +197,7 @@ class ModelRegistry:
 
     def _remote(self, target: Target) -> Model:
         endpoint, limits = target.endpoint, target.limits
-        adapter = OpenAICompatibleModel(endpoint, target.model, context=limits.context, output_limit=limits.output)
+        adapter = make_adapter(endpoint, target.model, context=limits.context, output_limit=limits.output)
         return ConfiguredModel(adapter, limits, PriceTag(endpoint.kind, endpoint.base_url, target.model, limits.price))
 
     def _local(self, target: Target) -> Model:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
-from harness_tui.core.messages import AssistantMessage, Attachment, ToolCall, ToolMessage, UserMessage
+from harness_tui.core.messages import AssistantMessage, Attachment, Message, ToolCall, ToolMessage, UserMessage
 from harness_tui.core.values import ToolSpec
-from harness_tui.models.adapt import NO_RESULT, block, chat_messages, chat_tools
+from harness_tui.models import adapt
+from harness_tui.models.adapt import NO_RESULT, block
+from harness_tui.models.schema_rules import TABLES
+from harness_tui.models.tool_schemas import ToolAdapter
 
 CALL = ToolCall("c1", "read", {"path": "ä.py"})
+ADAPTER = ToolAdapter(TABLES["openai"])
+
+
+def chat_messages(system: str, messages: Sequence[Message], *, provider: str) -> list[dict[str, Any]]:
+    return adapt.chat_messages(system, messages, ADAPTER.use([]), provider=provider)
+
+
+def chat_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+    return adapt.chat_tools(ADAPTER.use(tools))
 
 
 def test_a_turn_with_a_call_in_order() -> None:

@@ -1,0 +1,212 @@
+"""The protocols that pydantic_ai speaks for us: how each is opened, what it wants to be told, how a key is shown to it.
+
+Everything here that imports does so when it is called: the libraries of providers cost a second and 80 MB.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from harness_tui.core.seams import ModelSettings
+from harness_tui.models.endpoint import Endpoint
+
+NO_KEY: Final = "no-key"
+"""Libraries refuse to work without a key; this one is never sent."""
+
+_OURS: Final[dict[str, Any]] = {"json_schema_transformer": None}
+"""Schemas are adapted by ``tool_schemas`` alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One protocol. ``table`` names its rules for tools, ``marks_errors`` whether results can be marked as failed."""
+
+    kind: str
+    table: str
+    modules: tuple[str, ...]
+    open: Callable[[Endpoint, str, Any], Any]
+    settings: Callable[[ModelSettings, Any], dict[str, Any]]
+    key_headers: Callable[[str], dict[str, str]]
+    marks_errors: bool = False
+
+
+def load(dialect: Dialect) -> None:
+    """Import what ``dialect`` needs; takes a second the first time, so call it in a thread. Raises ``ImportError``."""
+    for module in ("pydantic_ai.direct", "pydantic_ai.messages", "pydantic_ai.models", *dialect.modules):
+        importlib.import_module(module)
+
+
+def base_address(address: str, *ends: str) -> str:
+    """Return ``address`` without the path that the library adds by itself."""
+    result = address.rstrip("/")
+    for end in ends:
+        result = result.removesuffix(end)
+    return result
+
+
+# --- Anthropic -------------------------------------------------------------------------------------------------------
+
+
+def _open_anthropic(endpoint: Endpoint, model: str, client: Any) -> Any:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    sdk = AsyncAnthropic(
+        api_key=NO_KEY,
+        base_url=base_address(endpoint.base_url, "/v1"),
+        max_retries=0,
+        timeout=client.timeout,
+        http_client=client,
+    )
+    return AnthropicModel(model, provider=AnthropicProvider(anthropic_client=sdk), profile=_profile())
+
+
+def _anthropic_settings(settings: ModelSettings, model: Any) -> dict[str, Any]:
+    """The marks of the prompt cache: after the tools, the instructions and the last message, so that each request
+    finds what the one before it wrote."""
+    return {
+        "anthropic_cache_tool_definitions": True,
+        "anthropic_cache_instructions": True,
+        "anthropic_cache_messages": True,
+        **_thinking(settings),
+    }
+
+
+def _anthropic_key(key: str) -> dict[str, str]:
+    # Servers look for it in either place.
+    return {"x-api-key": key, "authorization": f"Bearer {key}"}
+
+
+# --- OpenAI ----------------------------------------------------------------------------------------------------------
+
+
+def _openai_client(endpoint: Endpoint, client: Any) -> Any:
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(
+        api_key=NO_KEY,
+        base_url=base_address(endpoint.base_url, "/chat/completions", "/responses"),
+        max_retries=0,
+        timeout=client.timeout,
+        http_client=client,
+    )
+
+
+def _open_chat(endpoint: Endpoint, model: str, client: Any) -> Any:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    provider = OpenAIProvider(openai_client=_openai_client(endpoint, client))
+    return OpenAIChatModel(model, provider=provider, profile=_profile())
+
+
+def _open_responses(endpoint: Endpoint, model: str, client: Any) -> Any:
+    from pydantic_ai.models.openai import OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    provider = OpenAIProvider(openai_client=_openai_client(endpoint, client))
+    return OpenAIResponsesModel(model, provider=provider, profile=_profile())
+
+
+def _openai_settings(settings: ModelSettings, model: Any) -> dict[str, Any]:
+    return {"openai_reasoning_effort": settings.reasoning_effort} if settings.reasoning_effort else {}
+
+
+def _responses_settings(settings: ModelSettings, model: Any) -> dict[str, Any]:
+    """Nothing is stored at the provider: what it needs again (encrypted reasoning) is in our record."""
+    result = {"openai_store": False, **_openai_settings(settings, model)}
+    if settings.reasoning_effort and model.profile.get("supports_thinking", False):
+        result["openai_reasoning_summary"] = "auto"
+    return result
+
+
+def _bearer(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+# --- Google ----------------------------------------------------------------------------------------------------------
+
+
+def _open_google(endpoint: Endpoint, model: str, client: Any) -> Any:
+    from google.genai import Client
+    from google.genai.types import HttpOptions
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    base = base_address(endpoint.base_url, "/openai", "/v1beta", "/v1")
+    options = HttpOptions(base_url=base, httpx_async_client=client, timeout=None)
+    sdk = Client(vertexai=False, api_key=NO_KEY, http_options=options)
+    return GoogleModel(model.removeprefix("models/"), provider=GoogleProvider(client=sdk), profile=_profile())
+
+
+def _google_settings(settings: ModelSettings, model: Any) -> dict[str, Any]:
+    if model.profile.get("supports_thinking", False) and settings.reasoning_effort != "none":
+        return {"google_thinking_config": {"include_thoughts": True}, **_thinking(settings)}
+    return _thinking(settings)
+
+
+def _google_key(key: str) -> dict[str, str]:
+    return {"x-goog-api-key": key}
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _profile() -> Any:
+    return dict(_OURS)
+
+
+def _thinking(settings: ModelSettings) -> dict[str, Any]:
+    match settings.reasoning_effort:
+        case None:
+            return {}
+        case "none":
+            return {"thinking": False}
+        case effort:
+            return {"thinking": effort}
+
+
+DIALECTS: Final = {
+    dialect.kind: dialect
+    for dialect in (
+        Dialect(
+            "anthropic",
+            "anthropic",
+            ("pydantic_ai.models.anthropic", "pydantic_ai.providers.anthropic"),
+            _open_anthropic,
+            _anthropic_settings,
+            _anthropic_key,
+            marks_errors=True,
+        ),
+        Dialect(
+            "openai-responses",
+            "openai",
+            ("pydantic_ai.models.openai", "pydantic_ai.providers.openai"),
+            _open_responses,
+            _responses_settings,
+            _bearer,
+        ),
+        Dialect(
+            "openai-chat",
+            "openai",
+            ("pydantic_ai.models.openai", "pydantic_ai.providers.openai"),
+            _open_chat,
+            _openai_settings,
+            _bearer,
+        ),
+        Dialect(
+            "google",
+            "google",
+            ("pydantic_ai.models.google", "pydantic_ai.providers.google"),
+            _open_google,
+            _google_settings,
+            _google_key,
+            marks_errors=True,
+        ),
+    )
+}
+"""By ``kind`` of a configured provider."""
