@@ -16,7 +16,7 @@ from typing import Final
 
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.paths import make_private_folder
-from harness_tui.core.text import cut_middle
+from harness_tui.core.text import cut_middle, fits, followed_by
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_CHARS: Final = 80
@@ -40,24 +40,28 @@ def limit_output(
     name: str,
     max_bytes: int = TOOL_OUTPUT_BYTES,
     max_lines: int = TOOL_OUTPUT_LINES,
+    notes: str = "",
 ) -> Limited:
-    """Return ``text`` within the limits; when it is cut, the whole goes to ``folder/{name}.txt`` first.
+    """Return ``text`` with ``notes`` after it, both together within the limits.
+
+    Only ``text`` is ever cut; the whole of it goes to ``folder/{name}.txt`` first, and a further note says so.
 
     ``folder`` is created with mode 0700, the file has 0600. ``name`` may be any text (ids of calls come from outside):
     what does not fit a file name is replaced, and an existing file is never written over. Does file work: call it in a
     thread where ``text`` may be long.
     """
     data = text.encode("utf-8", "backslashreplace")
-    cut = cut_middle(text, max_bytes=max_bytes, max_lines=max_lines)
-    if not cut.omitted:
-        return Limited(text, None, len(data))
-    joint = "" if cut.text.endswith("\n") else "\n"
+    told = followed_by(text, notes)
+    if fits(told, max_bytes=max_bytes, max_lines=max_lines):
+        return Limited(told, None, len(data))
+    path: Path | None = None
     try:
         path = _keep(data, folder, name)
+        where = f"[the whole, {len(data)} bytes, is in {path}]"
     except OSError as error:
-        note = f"[the whole, {len(data)} bytes, could not be kept: {error.strerror or error}]"
-        return Limited(f"{cut.text}{joint}{note}", None, len(data))
-    return Limited(f"{cut.text}{joint}[the whole, {len(data)} bytes, is in {path}]", str(path), len(data))
+        where = f"[the whole, {len(data)} bytes, could not be kept: {error.strerror or error}]"
+    cut = cut_middle(text, max_bytes=max_bytes, max_lines=max_lines, note=where, after=notes)
+    return Limited(cut.text, None if path is None else str(path), len(data))
 
 
 def _file_stem(name: str) -> str:

@@ -58,40 +58,71 @@ class Cut:
     omitted: int
 
 
-def cut_middle(text: str, *, max_bytes: int, max_lines: int) -> Cut:
-    """Keep the head and the tail of ``text`` within both limits, and say how much is missing.
+def fits(text: str, *, max_bytes: int, max_lines: int) -> bool:
+    """Tell whether ``text`` is within both limits; bytes are those of UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass")) <= max_bytes and len(text.splitlines()) <= max_lines
 
-    The limits count UTF-8 bytes and lines of what is kept; the one line that tells what was left
-    out comes on top of them. Cuts fall on line ends where there is one near, never inside a character.
+
+def cut_middle(text: str, *, max_bytes: int, max_lines: int, note: str = "", after: str = "") -> Cut:
+    """Keep the head and the tail of ``text``, and say between them how much is missing.
+
+    ``after`` follows the text on lines of its own, ``note`` comes before it where the text was cut. The limits count
+    UTF-8 bytes and lines of all that is returned, the line that tells what was left out included. Cuts fall on line
+    ends where there is one near, never inside a character. Limits that have no room for these notes are exceeded by
+    them.
     """
+    told = followed_by(text, after)
+    if fits(told, max_bytes=max_bytes, max_lines=max_lines):
+        return Cut(told, 0)
+    note = followed_by(note, after)
     size = len(text.encode("utf-8", "surrogatepass"))
+    room, rows = _room(size, max_bytes, max_lines, note)
     lines = text.splitlines(keepends=True)
-    if size <= max_bytes and len(lines) <= max_lines:
-        return Cut(text, 0)
-    head_lines, tail_lines = max_lines - max_lines // 3, max_lines // 3
-    head, tail = "".join(lines[:head_lines]), ""
-    if len(lines) > head_lines:
-        tail = "".join(lines[max(head_lines, len(lines) - tail_lines) :])
-    head = _take(head, max_bytes - max_bytes // 3)
-    tail = _take_end(tail or text[len(head) :], max_bytes // 3)
-    return _joined(head, tail, size)
+    head_lines, tail_lines = _shares(rows)
+    head = _take("".join(lines[:head_lines]), room - room // 3)
+    rest = "".join(lines[max(head_lines, len(lines) - tail_lines) :]) if len(lines) > head_lines else text[len(head) :]
+    return _joined(head, _take_end(rest, room // 3), size, note)
 
 
-def cut_ends(start: str, end: str, size: int, *, max_bytes: int, max_lines: int) -> Cut:
+def cut_ends(start: str, end: str, size: int, *, max_bytes: int, max_lines: int, note: str = "") -> Cut:
     """Cut a text of ``size`` bytes as :func:`cut_middle` does, with only its start and its end at hand.
 
     Each must be longer than ``max_bytes``, and they must not overlap.
     """
-    head_lines, tail_lines = max_lines - max_lines // 3, max_lines // 3
-    head = _take("".join(start.splitlines(keepends=True)[:head_lines]), max_bytes - max_bytes // 3)
-    tail = _take_end("".join(end.splitlines(keepends=True)[-tail_lines:]), max_bytes // 3)
-    return _joined(head, tail, size)
+    room, rows = _room(size, max_bytes, max_lines, note)
+    head_lines, tail_lines = _shares(rows)
+    last = end.splitlines(keepends=True)
+    head = _take("".join(start.splitlines(keepends=True)[:head_lines]), room - room // 3)
+    tail = _take_end("".join(last[max(0, len(last) - tail_lines) :]), room // 3)
+    return _joined(head, tail, size, note)
 
 
-def _joined(head: str, tail: str, size: int) -> Cut:
+def _shares(lines: int) -> tuple[int, int]:
+    """Return how many lines the head and the tail may have."""
+    tail = (lines + 1) // 3
+    return lines - tail, tail
+
+
+def _room(size: int, max_bytes: int, max_lines: int, note: str) -> tuple[int, int]:
+    """Return the bytes and lines that are left for the text itself."""
+    added = f"\n{_left_out(size)}\n" + (f"\n{note}" if note else "")
+    added_lines = 1 + len(note.splitlines())
+    return max(0, max_bytes - len(added.encode("utf-8", "surrogatepass"))), max(0, max_lines - added_lines)
+
+
+def _left_out(omitted: int) -> str:
+    return f"[... {omitted} bytes left out ...]"
+
+
+def _joined(head: str, tail: str, size: int, note: str) -> Cut:
     omitted = size - len(head.encode("utf-8", "surrogatepass")) - len(tail.encode("utf-8", "surrogatepass"))
-    joint = "" if not head or head.endswith("\n") else "\n"
-    return Cut(f"{head}{joint}[... {omitted} bytes left out ...]\n{tail}", omitted)
+    return Cut(followed_by(f"{followed_by(head, _left_out(omitted))}\n{tail}", note), omitted)
+
+
+def followed_by(text: str, note: str) -> str:
+    """Return ``text`` with ``note`` on lines of its own after it; an empty one adds nothing."""
+    joint = "\n" if note and text and not text.endswith("\n") else ""
+    return f"{text}{joint}{note}"
 
 
 def cut_end(text: str, max_chars: int, *, mark: str = "\u2026") -> str:

@@ -12,10 +12,10 @@ from harness_tui.children.unattended import UNATTENDED
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.limits import BASH_TIMEOUT_S
-from harness_tui.core.seams import Check, PreparedCall, ProcessSpawner, ToolContext, ToolResult
+from harness_tui.core.seams import CallCancelled, Check, PreparedCall, ProcessSpawner, ToolContext, ToolResult
 from harness_tui.tools.arguments import fail
 from harness_tui.tools.builtin import BuiltinTool, title_of
-from harness_tui.tools.job_results import HOW, finished_result, result_of
+from harness_tui.tools.job_results import HOW, cancelled_result, finished_result, whole_result
 from harness_tui.tools.jobs import BLOCK, Job, Jobs
 from harness_tui.tools.shell_output import CommandOutput, ProgressPieces
 from harness_tui.tools.targets import find_target
@@ -108,7 +108,7 @@ class BashTool(BuiltinTool):
         )
 
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:
-        """Run it. A cancel ends everything that it started; what was written until then was told as progress."""
+        """Run it. Raises ``CallCancelled`` with what was written until then, when everything it started has ended."""
         command: _Command = prepared.state
         self._jobs.check_room(context.session)
         job = await self._start(command, context)
@@ -120,7 +120,7 @@ class BashTool(BuiltinTool):
                 await job.drain()
         except asyncio.CancelledError:
             await job.stop()
-            raise
+            raise CallCancelled(await cancelled_result(job)) from None
         finally:
             job.end_pieces()
         if not job.timed_out and (job.held or job.left):
@@ -150,16 +150,15 @@ class BashTool(BuiltinTool):
         self._jobs.keep(context.session, job)
         try:
             code = await asyncio.wait_for(job.child.wait(), _AT_ONCE_S)
+            await job.drain()
         except TimeoutError:
             job.end_pieces()
             if command.timeout is not None:
                 self._jobs.follow(job.exit_code(max(0.0, command.timeout - job.seconds)))
-            cut, job.told = await job.output.part()
             note = f"[started in the background as {job.id}, process {job.child.pid}; {HOW.format(id=job.id)}]"
-            return result_of(cut, note, metadata={"job": job.id, "pid": job.child.pid, "running": True})
+            return await whole_result(job, [note], metadata={"job": job.id, "pid": job.child.pid, "running": True})
         except asyncio.CancelledError:
             await job.stop()
-            raise
-        await job.drain()
+            raise CallCancelled(await cancelled_result(job)) from None
         job.end_pieces()
         return await finished_result(job, code, timeout=command.timeout)

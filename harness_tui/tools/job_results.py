@@ -19,10 +19,7 @@ HOW: Final = "bash_output {id} reads what it writes, bash_kill {id} ends it, and
 
 async def finished_result(job: Job, code: int | None, *, timeout: float | None) -> ToolResult:
     """Return the result of a command that has ended by itself, or whose time was over (``code`` is ``None``)."""
-    cut, job.told = await job.output.part()
-    notes: list[str] = []
-    if not cut.text:
-        notes.append("(no output)")
+    notes = _of_no_output(job)
     metadata: dict[str, Any] = {
         "exit_code": None if code is None else _shown_code(code),
         "timed_out": code is None,
@@ -35,16 +32,28 @@ async def finished_result(job: Job, code: int | None, *, timeout: float | None) 
         metadata |= {"job": job.id, "left": list(job.left)}
     if code:
         notes.append(_ending(code))
+    return await whole_result(job, notes, is_error=code != 0, metadata=metadata)
+
+
+async def cancelled_result(job: Job) -> ToolResult:
+    """Return the result of a command that the person stopped; it and all that it started have ended."""
+    note = f"[cancelled by the person after {job.seconds:.1f} s; it was ended with all that it started]"
+    metadata: dict[str, Any] = {"exit_code": None, "cancelled": True, "elapsed_ms": round(job.seconds * 1000)}
+    return await whole_result(job, [*_of_no_output(job), note], is_error=True, metadata=metadata)
+
+
+async def whole_result(job: Job, notes: list[str], *, is_error: bool = False, metadata: dict[str, Any]) -> ToolResult:
+    """Return all output of a command so far, then ``notes``."""
+    cut, job.told = await job.output.part(notes="\n".join(notes))
     if not job.running:
         job.output.close()
-    return result_of(cut, "\n".join(notes), is_error=code != 0, metadata=metadata)
+    return _result_of(cut, is_error=is_error, metadata=metadata)
 
 
 async def job_result(job: Job, *, ended: bool = False) -> ToolResult:
     """Return what a job has written since the last time, and how it stands."""
-    cut, job.told = await job.output.part(job.told)
     code = job.child.returncode
-    notes = [] if cut.text else ["(no new output)"]
+    notes = [] if job.output.size > job.told else ["(no new output)"]
     if ended:
         notes.append(f"[{job.id} was ended after {job.seconds:.1f} s]")
     elif job.timed_out:
@@ -57,21 +66,22 @@ async def job_result(job: Job, *, ended: bool = False) -> ToolResult:
         )
         notes.append(_ending(code) if code else "[exit code 0]")
     metadata = {"job": job.id, "running": job.running, "exit_code": None if code is None else _shown_code(code)}
-    return result_of(cut, "\n".join(notes), metadata=metadata)
+    cut, job.told = await job.output.part(job.told, notes="\n".join(notes))
+    return _result_of(cut, metadata=metadata)
 
 
-def result_of(cut: Limited, notes: str, *, is_error: bool = False, metadata: dict[str, Any]) -> ToolResult:
-    """Return a result: output that is within the limits, then notes on lines of their own."""
-    output = cut.text
-    if notes:
-        output += ("" if not output or output.endswith("\n") else "\n") + notes
+def _result_of(cut: Limited, *, is_error: bool = False, metadata: dict[str, Any]) -> ToolResult:
     return ToolResult(
-        output,
+        cut.text,
         is_error=is_error,
         metadata=metadata,
         full_output=cut.path,
         full_bytes=cut.bytes if cut.path is not None else 0,
     )
+
+
+def _of_no_output(job: Job) -> list[str]:
+    return [] if job.output.size else ["(no output)"]
 
 
 def _what_is_left(job: Job) -> str:

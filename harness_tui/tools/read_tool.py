@@ -11,7 +11,7 @@ from typing import Any, Final
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.events import Notice
-from harness_tui.core.limits import MIB, TOOL_OUTPUT_LINES
+from harness_tui.core.limits import MIB, TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.messages import Attachment
 from harness_tui.core.paths import digest
 from harness_tui.core.seams import DiagnosticsSource, PreparedCall, ToolContext, ToolResult
@@ -126,6 +126,20 @@ def _text_result(target: Target, window: Window, where: str, note: str | None = 
     if not window.lines:
         raise ToolError(f"line {window.first} is past the end: the file has {window.total} lines", where=where)
     text, count, cut = numbered(window)
+    output = "\n".join([text, *_notes(window, count, cut, note)])
+    while count > 1 and not _is_within_limits(output):
+        text, count, cut = numbered(window, most=count - 1)  # fewer lines, until there is room for the notes
+        output = "\n".join([text, *_notes(window, count, cut, note)])
+    last = window.first + count - 1
+    metadata = {"path": target.name, "first": window.first, "last": last, "lines": window.total}
+    return ToolResult(output, metadata=metadata)
+
+
+def _is_within_limits(output: str) -> bool:
+    return len(output.encode("utf-8", "replace")) <= TOOL_OUTPUT_BYTES and output.count("\n") < TOOL_OUTPUT_LINES
+
+
+def _notes(window: Window, count: int, cut: int, note: str | None) -> list[str]:
     last = window.first + count - 1
     notes: list[str] = []
     if window.total is None or last < window.total:
@@ -137,8 +151,7 @@ def _text_result(target: Target, window: Window, where: str, note: str | None = 
         notes.append("[the file is not UTF-8: what could not be decoded is shown as \ufffd]")
     if note is not None:
         notes.append(note)
-    metadata = {"path": target.name, "first": window.first, "last": last, "lines": window.total}
-    return ToolResult("\n".join([text, *notes]), metadata=metadata)
+    return notes
 
 
 def _image_type(data: bytes) -> str | None:

@@ -12,7 +12,7 @@ from typing import Final
 from harness_tui.core.events import Event, ToolProgress
 from harness_tui.core.limits import KIB, MIB, TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.outputs import Limited, create_output, limit_output
-from harness_tui.core.text import cut_ends, cut_middle
+from harness_tui.core.text import cut_ends, cut_middle, followed_by
 
 FILE_BYTES: Final = 256 * MIB
 """What is kept on disk of one command at most: a flood must not fill the disk."""
@@ -55,14 +55,14 @@ class CommandOutput:
         del self._tail[:-_ENDS_BYTES]
         await asyncio.to_thread(self._write, data)
 
-    async def part(self, start: int = 0) -> tuple[Limited, int]:
-        """Return what was written from the byte ``start`` on, within the limits, and where it ended."""
+    async def part(self, start: int = 0, *, notes: str = "") -> tuple[Limited, int]:
+        """Return what was written from the byte ``start`` on, then ``notes``, within the limits, and where it ended."""
         end = self.size
         if end <= _ENDS_BYTES:
             text = self._head[start:end].decode("utf-8", "replace")
-            limited = await asyncio.to_thread(limit_output, text, folder=self._folder, name=self._name)
+            limited = await asyncio.to_thread(limit_output, text, folder=self._folder, name=self._name, notes=notes)
             return limited, end
-        return await asyncio.to_thread(self._part_of_long, start, end, bytes(self._tail)), end
+        return await asyncio.to_thread(self._part_of_long, start, end, bytes(self._tail), notes), end
 
     def close(self) -> None:
         """Close the file; nothing is added any more."""
@@ -84,19 +84,19 @@ class CommandOutput:
         except OSError as error:
             self._problem = error.strerror or str(error)
 
-    def _part_of_long(self, start: int, end: int, tail: bytes) -> Limited:
+    def _part_of_long(self, start: int, end: int, tail: bytes, notes: str) -> Limited:
         size = end - start
+        where = f"[{self._where()}]"
+        most = {"max_bytes": TOOL_OUTPUT_BYTES, "max_lines": TOOL_OUTPUT_LINES}
         if size <= len(tail):
             text = tail[len(tail) - size :].decode("utf-8", "replace")
-            cut = cut_middle(text, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
+            cut = cut_middle(text, **most, note=where, after=notes)
         else:
             first, last = (data.decode("utf-8", "replace") for data in (self._read(start, _ENDS_BYTES), tail))
-            cut = cut_ends(first, last, size, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
+            cut = cut_ends(first, last, size, **most, note=followed_by(where, notes))
         if not cut.omitted:
             return Limited(cut.text, None, size)
-        joint = "" if cut.text.endswith("\n") else "\n"
-        path = str(self.path) if self.path is not None else None
-        return Limited(f"{cut.text}{joint}[{self._where()}]", path, self._written)
+        return Limited(cut.text, str(self.path) if self.path is not None else None, self._written)
 
     def _where(self) -> str:
         if self._written == self.size:

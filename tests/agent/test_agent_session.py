@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,8 +31,8 @@ from harness_tui.core.intents import Answer, CallTool, Cancel, SetSession, Shell
 from harness_tui.core.seams import Check, QuestionRequest, ToolContext, ToolResult
 
 
-def calls(*names: str) -> dict[str, Any]:
-    return {"tools": [{"name": name, "arguments": {}} for name in names]}
+def calls(*names: str, **arguments: Any) -> dict[str, Any]:
+    return {"tools": [{"name": name, "arguments": arguments} for name in names]}
 
 
 async def hang(context: ToolContext) -> ToolResult:
@@ -82,6 +83,40 @@ async def test_cancel_ends_the_run_with_a_result_for_each_call_and_keeps_the_out
     assert "so far" in slow.output
     assert after.output == "Cancelled by the person before it ran."
     assert [event.call for event in play.of(ToolStarted)] == ["c1", "c2"]
+
+
+async def test_a_cancelled_command_keeps_its_output_and_says_what_became_of_it(stage: Any) -> None:
+    command = "seq 3000; echo last; sleep 60"
+    rule = {"permission": "bash", "pattern": "*", "action": "allow"}
+    play = await stage({"turns": [calls("bash", command=command), {"text": "I see."}]}, rules=(rule,))
+    await play.send(Submit("go"))
+    while "last" not in (await play.next(ToolProgress)).output_delta:
+        pass
+    await play.send(Cancel())
+    assert (await play.next(RunFinished)).reason == "cancelled"
+    (finished,) = play.of(ToolFinished)
+    assert finished.output.startswith("1\n2\n")
+    first, second = finished.output.splitlines()[-2:]
+    assert first == f"[the whole, 13898 bytes, is in {finished.truncated.path}]"
+    assert second.startswith("[cancelled by the person after ")
+    assert Path(finished.truncated.path).read_text().endswith("\n3000\nlast\n")
+    assert (await play.say("what came?")).reason == "completed"
+    assert [message["text"] for message in play.requests()[1]["messages"] if message["role"] == "tool"] == [
+        finished.output
+    ]
+
+
+async def test_what_a_cancelled_shell_command_has_written_is_told_to_the_model(stage: Any) -> None:
+    play = await stage({"turns": [{"text": "I see."}]})
+    await play.send(Shell("echo part; sleep 60"))
+    await play.next(ToolProgress)
+    await play.send(Cancel())
+    assert (await play.next(RunFinished)).reason == "cancelled"
+    assert (await play.say("what came?")).reason == "completed"
+    told = play.requests()[0]["messages"][0]["text"]
+    assert told.startswith(
+        "I ran a command in the shell:\n\n$ echo part; sleep 60\npart\n[cancelled by the person after "
+    )
 
 
 async def test_cancel_while_a_person_is_asked_leaves_one_result(stage: Any) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import pytest
+
 from harness_tui.core.outputs import limit_output
 
 
@@ -31,7 +33,22 @@ def test_long_output_is_kept_whole_in_a_private_file(tmp_path: Path) -> None:
 
 def test_limits_can_be_named(tmp_path: Path) -> None:
     limited = limit_output("a\nb\nc\nd\n", folder=tmp_path, name="c", max_lines=3)
-    assert limited.text.startswith("a\nb\n[... 2 bytes left out ...]\nd\n")
+    assert limited.text == f"a\n[... 6 bytes left out ...]\n[the whole, 8 bytes, is in {tmp_path}/c.txt]"
+
+
+@pytest.mark.parametrize("text", ["x" * 60_000, "x\n" * 5_000, "x\n" * 1_999, "ä" * 25_595])
+def test_cut_output_is_within_the_limits_with_all_its_notes(tmp_path: Path, text: str) -> None:
+    limited = limit_output(text, folder=tmp_path, name="c", notes="[one]\n[two]")
+    assert len(limited.text.encode()) <= 50 * 1024
+    assert len(limited.text.splitlines()) <= 2_000
+    assert limited.text.endswith(f"is in {tmp_path}/c.txt]\n[one]\n[two]")
+    assert (tmp_path / "c.txt").read_text() == text
+
+
+def test_notes_follow_what_is_not_cut(tmp_path: Path) -> None:
+    assert limit_output("a", folder=tmp_path, name="c", notes="[one]").text == "a\n[one]"
+    assert limit_output("", folder=tmp_path, name="c", notes="[one]").text == "[one]"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_name_from_outside_never_leaves_the_folder(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness_tui.core.text import clean_for_display, cut_end, cut_middle
+from harness_tui.core.text import clean_for_display, cut_end, cut_ends, cut_middle
 
 
 @pytest.mark.parametrize(
@@ -66,26 +66,28 @@ def test_a_short_text_is_not_cut() -> None:
 
 def test_too_many_lines_keep_head_and_tail() -> None:
     text = "".join(f"{number}\n" for number in range(1, 10))
-    cut = cut_middle(text, max_bytes=1000, max_lines=3)
+    cut = cut_middle(text, max_bytes=1000, max_lines=4)
     assert cut.text == "1\n2\n[... 12 bytes left out ...]\n9\n"
     assert cut.omitted == 12
 
 
 def test_one_long_line_is_cut_inside_and_never_inside_a_character() -> None:
-    cut = cut_middle("ä" * 100, max_bytes=30, max_lines=10)
+    cut = cut_middle("ä" * 100, max_bytes=60, max_lines=10)
     head, note, tail = cut.text.split("\n")
     assert (head, tail) == ("ä" * 10, "ä" * 5)
     assert cut.omitted == 200 - 30
     assert note == "[... 170 bytes left out ...]"
 
 
-@given(st.text(max_size=300), st.integers(10, 100), st.integers(3, 9))
+@given(st.text(max_size=300), st.integers(60, 160), st.integers(3, 9))
 def test_what_is_kept_and_what_is_missing_make_the_whole(text: str, max_bytes: int, max_lines: int) -> None:
     cut = cut_middle(text, max_bytes=max_bytes, max_lines=max_lines)
     size = len(text.encode())
     if not cut.omitted:
         assert cut.text == text
         return
+    assert len(cut.text.encode()) <= max_bytes
+    assert len(cut.text.splitlines()) <= max_lines
     note = f"[... {cut.omitted} bytes left out ...]\n"
     head, tail = cut.text.split(note)
     kept = size - cut.omitted
@@ -93,6 +95,25 @@ def test_what_is_kept_and_what_is_missing_make_the_whole(text: str, max_bytes: i
     assert len(tail.encode()) + len(head.encode()) - kept in (0, 1)
     assert text.endswith(tail)
     assert text.startswith(head) or text.startswith(head[:-1])
+
+
+def test_a_note_and_what_follows_in_any_case_count_for_the_limits() -> None:
+    text = "".join(f"{number}\n" for number in range(1, 10))
+    cut = cut_middle(text, max_bytes=1000, max_lines=6, note="[more in f]", after="[exit code 1]")
+    assert cut.text == "1\n2\n[... 12 bytes left out ...]\n9\n[more in f]\n[exit code 1]"
+    assert cut_middle("a\nb", max_bytes=9, max_lines=3, note="[no]", after="[yes]").text == "a\nb\n[yes]"
+    assert (
+        cut_middle("a\nb\nc", max_bytes=99, max_lines=3, after="[yes]").text == "a\n[... 3 bytes left out ...]\n[yes]"
+    )
+
+
+def test_ends_that_are_at_hand_are_cut_like_the_whole() -> None:
+    lines = [f"line {number}\n" for number in range(1_000)]
+    text = "".join(lines)
+    limits = {"max_bytes": 400, "max_lines": 20}
+    whole = cut_middle(text, **limits, note="[n]")
+    assert cut_ends("".join(lines[:200]), "".join(lines[-200:]), len(text), **limits, note="[n]") == whole
+    assert len(whole.text) <= 400
 
 
 def test_cut_end_marks_what_it_cut() -> None:

@@ -15,7 +15,7 @@ from harness_tui.children import processes
 from harness_tui.core.errors import ToolError
 from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.events import ToolProgress
-from harness_tui.core.seams import Check
+from harness_tui.core.seams import CallCancelled, Check
 
 
 async def gone(pid: int) -> bool:
@@ -181,9 +181,13 @@ async def test_a_cancel_ends_everything_and_what_was_written_was_told(bench: Any
         ):
             await asyncio.sleep(0.01)
     task.cancel()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(CallCancelled) as cancelled:
         async with asyncio.timeout(10):
             await task
+    result = cancelled.value.result
+    assert result.output.startswith("part\n[cancelled by the person after ")
+    assert result.output.endswith(" s; it was ended with all that it started]")
+    assert (result.is_error, result.metadata["cancelled"]) == (True, True)
     assert "".join(event.output_delta for event in bench.of(ToolProgress)) == "part\n"
     assert await gone(int((bench.root / "pid").read_text()))
     assert bench.registry.list() == []

@@ -46,11 +46,20 @@ async def test_an_empty_file_is_said_to_be_empty(bench: Any) -> None:
 async def test_too_many_lines_and_too_many_bytes_are_cut(bench: Any) -> None:
     (bench.root / "lines").write_text("x\n" * 2_500)
     assert (await bench.call("read", path="lines")).output.endswith(
-        "[lines 1 to 2000 of 2500; read on with offset 2001]"
+        "\n  1999\tx\n[lines 1 to 1999 of 2500; read on with offset 2000]"
     )
     (bench.root / "bytes").write_text(("y" * 993 + "\n") * 100)  # with number and tab 1001 bytes a line
     output = (await bench.call("read", path="bytes")).output
     assert output.endswith("[lines 1 to 51 of 100; read on with offset 52]")
+    (bench.root / "fits").write_text("x\n" * 2_000)
+    assert (await bench.call("read", path="fits")).output.endswith("\n  2000\tx")
+
+
+async def test_what_is_read_is_within_the_limits_with_its_notes(bench: Any) -> None:
+    (bench.root / "full").write_bytes((b"z" * 2_100 + b"\xff\n") * 100)  # two notes more
+    output = (await bench.call("read", path="full")).output
+    assert output.count("\n[") == 3
+    assert 48 * 1024 < len(output.encode()) <= 50 * 1024
 
 
 async def test_a_long_line_is_cut(bench: Any) -> None:
