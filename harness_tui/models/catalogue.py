@@ -229,3 +229,8 @@ def _local_fault(limits: ModelLimits, path: str | None = None) -> tuple[str | No
         return "the extra 'local' is not installed", local_engine.INSTALL
     why = gguf_fault(Path(path or limits.path or ""))
     return why, "name the file of a model in GGUF format" if why else None
+
+
+def price_text(price: ModelPrice | None) -> str | None:
+    """Return a price in a few characters: ``$3 / $15``, for a million tokens of input and of output."""
+    return None if price is None else f"${price.input:g} / ${price.output:g}"

@@ -18,8 +18,11 @@ Ways to get a model:
 
 - a key in the environment: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` (with `OPENAI_BASE_URL` for another server), \
 `GEMINI_API_KEY` or `GOOGLE_API_KEY`
+- a key that is kept: `harness auth add anthropic` (or `openai`, `google`) asks for it once
 - a model server on this machine: ollama (port 11434), llama.cpp (8080), LM Studio (1234) or vLLM (8000) is found by \
-itself
+itself, and `/model` finds one that was started later
+- a model file on this machine, without a server: `harness run --model local:/path/to/model.gguf "..."` (needs \
+`pip install 'harness-tui[local]'`)
 - one run: `harness run --model provider/model "..."`; for good: `model: provider/model` in `config.yaml`
 - any other server that speaks the OpenAI protocol, in `config.yaml`:
 

@@ -142,16 +142,28 @@ class SkillRow(Protocol):
 
 
 class ModelRow(Protocol):
-    """One model. ``reason`` says why it is not ``available``."""
+    """One model; a name that ends in ``/*`` stands for any of its provider.
+
+    ``context`` in tokens, ``price`` a few characters (``$3 / $15``, for a million tokens of input and output).
+    ``reason`` says why it is not ``available``, ``mend`` what to do about it.
+    """
 
     @property
     def name(self) -> str: ...
     @property
     def context(self) -> int | None: ...
     @property
+    def price(self) -> str | None: ...
+    @property
+    def aliases(self) -> Sequence[str]: ...
+    @property
+    def favourite(self) -> bool: ...
+    @property
     def available(self) -> bool: ...
     @property
     def reason(self) -> str | None: ...
+    @property
+    def mend(self) -> str | None: ...
 
 
 class AgentRow(Protocol):
@@ -236,7 +248,15 @@ class Backend(Protocol):
         ...
 
     async def models(self) -> Sequence[ModelRow]:
-        """Return the models that are known."""
+        """Return the models that are known, at once."""
+        ...
+
+    async def survey_models(self) -> Sequence[ModelRow]:
+        """Return the models that there are, after asking servers and providers; takes a few seconds at most."""
+        ...
+
+    async def set_favourite(self, name: str, favourite: bool) -> None:
+        """Make a model a favourite, or none."""
         ...
 
     async def agents(self) -> Sequence[AgentRow]:

@@ -170,6 +170,9 @@ class Presenter:
             case ev.SessionStarted() as event:
                 state.session, state.root, state.title = envelope.session, event.root, event.title
             case ev.SessionChanged() as event:
+                if event.model and state.model and event.model != state.model:
+                    name = clean_for_display(event.model, one_line=True)
+                    self._add(NoticeBlock("info", "", f"the model is {name} from now on", None))
                 state.title = event.title or state.title
                 state.agent = event.agent or state.agent
                 state.model = event.model or state.model

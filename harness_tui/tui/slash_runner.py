@@ -11,6 +11,7 @@ from harness_tui.core.text import clean_for_display
 from harness_tui.tui.help import help_lines
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import Line, ListRow, two_ends, wrap
+from harness_tui.tui.screens.models import ModelPicker
 from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.screens.reader import Reader
 from harness_tui.tui.slash import MODES, OwnCommand
@@ -115,10 +116,11 @@ class SlashRunner:
 
     async def _set_model(self, name: str) -> None:
         if not name:
-            models = await self._host.backend.models()
-            rows = [(m.name, m.name, "" if m.available else m.reason or "not available") for m in models]
-            name = await self._pick("Choose the model", rows, "No model is configured.") or ""
-        if name:
+            picker = ModelPicker(self._app.palette, self._host.backend, self._host.presenter.state.model)
+            name = await self._app.push_screen_wait(picker) or ""
+        if name.endswith("/*"):
+            self._app.insert_prompt(f"/model {name.removesuffix('*')}")
+        elif name:
             await self._host.send(it.SetSession(model=name))
 
     async def _set_agent(self, name: str) -> None:

@@ -105,13 +105,14 @@ def _parts(state: SessionState, panels: PanelState) -> list[tuple[int, Line]]:
     """Return the parts of the right side with their place in it, the most important first."""
     model = model_name(clean_for_display(state.model, one_line=True))
     return [
-        (6, _problems(panels)),
+        (7, _problems(panels)),
         (2, _span(state.mode, "warning" if state.mode == "accept-edits" else "accent")),
         (3, _context(state)),
         (1, _span(model, "")),
         (0, _span(clean_for_display(state.agent, one_line=True), "bold")),
-        (4, _servers(panels, "mcp")),
-        (5, _servers(panels, "lsp")),
+        (4, _span(cost_text(state.cost), "muted")),
+        (5, _servers(panels, "mcp")),
+        (6, _servers(panels, "lsp")),
     ]
 
 
@@ -138,6 +139,13 @@ def _context(state: SessionState) -> Line:
         return _span(used, "muted")
     share = 100 * state.context_used // state.context_limit
     return _span(f"{used}/{_thousands(state.context_limit)} {share}%", "warning" if share >= 80 else "muted")
+
+
+def cost_text(cost: float) -> str:
+    """Return US dollars in a few characters, nothing for nothing."""
+    if cost <= 0:
+        return ""
+    return "<$0.01" if cost < 0.01 else f"${cost:.2f}"
 
 
 def _thousands(number: int) -> str:

@@ -22,12 +22,14 @@ from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import read_regular
 from harness_tui.models.offline import NAME as OFFLINE
 from harness_tui.sessions.store import SessionInfo
+from harness_tui.workspace.model_rows import ModelRow, model_rows
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 _NO_MODEL = "No model yet. Commands, skills, /call, !shell, MCP servers and diagnostics work without one."
 _GET_ONE = (
-    "to get a model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or start ollama, llama.cpp, LM Studio or"
-    " vLLM here, and open Harness again; any message tells more"
+    "looked for ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, for stored keys, and for ollama, llama.cpp,"
+    " LM Studio and vLLM on this machine. Keep a key with `harness auth add anthropic` in another terminal, or start a"
+    " server; then /model shows what there is, without a restart. Any message tells more"
 )
 
 
@@ -108,16 +110,6 @@ class SkillRow:
     path: str
     trusted: bool
     hidden_reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRow:
-    """One model; ``reason`` says why it is not available."""
-
-    name: str
-    context: int | None
-    available: bool
-    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,9 +304,18 @@ class WorkspaceBackend:
         return data.decode("utf-8", "replace")
 
     async def models(self) -> Sequence[ModelRow]:
-        """Return the models that are known."""
-        infos = await asyncio.to_thread(self.workspace.models.list)
-        return [ModelRow(info.name, info.context, info.available, info.why) for info in infos]
+        """Return the models that are known, at once."""
+        return model_rows(await asyncio.to_thread(self.workspace.models.list))
+
+    async def survey_models(self) -> Sequence[ModelRow]:
+        """Return the models that there are, after asking servers and providers; takes a few seconds at most."""
+        catalogue = self.workspace.models.catalogue
+        found = await catalogue.survey(ask_hosted=True)
+        return model_rows(await asyncio.to_thread(catalogue.priced, found))
+
+    async def set_favourite(self, name: str, favourite: bool) -> None:
+        """Make a model a favourite, or none."""
+        await asyncio.to_thread(self.workspace.models.set_favourite, name, favourite)
 
     async def agents(self) -> Sequence[AgentRow]:
         """Return the agents that a person can talk to."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
@@ -78,6 +79,10 @@ class FakeNamed:
     context: int | None = None
     available: bool = True
     reason: str | None = None
+    mend: str | None = None
+    price: str | None = None
+    aliases: tuple[str, ...] = ()
+    favourite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,12 @@ class FakeBackend:
     command_rows: Sequence[FakeCommand] = ()
     skill_rows: Sequence[FakeSkill] = ()
     session_rows: Sequence[FakeSessionRow] = ()
+    model_rows: Sequence[FakeNamed] = (
+        FakeNamed("replay/demo"),
+        FakeNamed("anthropic/claude-sonnet", available=False, reason="no key", mend="set ANTHROPIC_API_KEY"),
+    )
+    found_rows: Sequence[FakeNamed] = ()
+    surveyed: asyncio.Event = field(default_factory=asyncio.Event)
     open_error: HarnessError | None = None
     start_error: HarnessError | None = None
     calls: list[str] = field(default_factory=list)
@@ -176,7 +187,21 @@ class FakeBackend:
         return f"---\nname: x\n---\n# Text of {path}\n"
 
     async def models(self) -> Sequence[FakeNamed]:
-        return [FakeNamed("replay/demo"), FakeNamed("anthropic/claude-sonnet", available=False, reason="no key")]
+        return self.model_rows
+
+    async def survey_models(self) -> Sequence[FakeNamed]:
+        self.calls.append("survey_models")
+        await self.surveyed.wait()
+        return self.found_rows or self.model_rows
+
+    async def set_favourite(self, name: str, favourite: bool) -> None:
+        self.calls.append(f"favourite {name} {favourite}")
+        rows = (self.found_rows or self.model_rows) if self.surveyed.is_set() else self.model_rows
+        changed = [replace(row, favourite=favourite) if row.name == name else row for row in rows]
+        if self.found_rows:
+            self.found_rows = changed
+        else:
+            self.model_rows = changed
 
     async def agents(self) -> Sequence[FakeNamed]:
         return [FakeNamed("build", "Builds"), FakeNamed("plan", "Plans")]

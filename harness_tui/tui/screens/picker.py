@@ -30,6 +30,7 @@ class Picker(Dialog[str | None]):
         self._rows = rows
         self._title = title
         self._empty = empty
+        self._hint = "type to filter · Enter chooses · Esc leaves"
         self._filter = ""
         self._heading = Heading(palette)
         self._list = RowList(palette, mark_always=True)
@@ -47,8 +48,7 @@ class Picker(Dialog[str | None]):
 
     def _update(self) -> None:
         shown = clean_for_display(self._filter, one_line=True)
-        hint = f"filter: {shown}▏" if self._filter else "type to filter · Enter chooses · Esc leaves"
-        self._heading.show(self._title, hint)
+        self._heading.show(self._title, f"filter: {shown}▏" if self._filter else self._hint)
         self._list.show_rows(self._rows_at, mark_first=bool(self._filter))
 
     def _rows_at(self, width: int) -> Sequence[ListRow]:

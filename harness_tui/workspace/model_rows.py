@@ -1,0 +1,39 @@
+"""Models as the rows of a front end's list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from harness_tui.models.catalogue import ModelInfo, price_text
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """One model; ``price`` in a few characters, ``reason`` and ``mend`` of one that is not available."""
+
+    name: str
+    context: int | None
+    price: str | None
+    aliases: tuple[str, ...]
+    favourite: bool
+    available: bool
+    reason: str | None
+    mend: str | None
+
+
+def model_rows(infos: Iterable[ModelInfo]) -> list[ModelRow]:
+    """Return ``infos`` as rows, in their order."""
+    return [
+        ModelRow(
+            info.name,
+            info.context,
+            price_text(info.price),
+            info.aliases,
+            info.favourite,
+            info.available,
+            info.why,
+            info.mend,
+        )
+        for info in infos
+    ]
