@@ -13,7 +13,7 @@ from harness_tui.core.envelope import Envelope, envelope_from_json
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.events import Notice
 from harness_tui.core.messages import AssistantMessage, Message, ToolCall
-from harness_tui.sessions import packing
+from harness_tui.sessions import packing, repair
 from harness_tui.sessions.records import message_from_data
 
 EventRow: TypeAlias = tuple[int, str, str | None, str, str, str | None]
@@ -67,6 +67,16 @@ def open_calls(connection: sqlite3.Connection, session: str) -> tuple[list[ToolC
     return left, seq
 
 
+def last_run(connection: sqlite3.Connection, session: str) -> str | None:
+    """Return the run of the last answer."""
+    row = connection.execute(
+        "SELECT run FROM events WHERE session = ? AND seq = "
+        "(SELECT max(seq) FROM messages WHERE session = ? AND role = 'assistant')",
+        (session, session),
+    ).fetchone()
+    return row[0] if row else None
+
+
 def family(connection: sqlite3.Connection, session: str) -> list[str]:
     """Return the session and every session below it (its subagents', theirs, and so on)."""
     rows = connection.execute("SELECT id, parent FROM sessions WHERE parent IS NOT NULL").fetchall()
@@ -103,29 +113,81 @@ def read_events(connection: sqlite3.Connection, session: str, rows: Sequence[Eve
 def read_messages(connection: sqlite3.Connection, session: str, rows: Sequence[MessageRow]) -> list[Message]:
     """Read rows of ``messages``. Raises ``HarnessError``: a history with a hole is not sent to a model."""
     texts = _texts(connection, [row[3] for row in rows])
-    found: list[Message] = []
+    return [_message(session, row, texts) for row in rows]
+
+
+def history(connection: sqlite3.Connection, session: str, after: int) -> list[tuple[int, Message]]:
+    """Return the messages after the event ``after`` as a model is sent them, what was repaired laid over them.
+
+    Raises ``HarnessError`` for one that cannot be read and that was not repaired yet.
+    """
+    overlay = repair.read(connection, session)
+    rows = [row for row in _message_rows(connection, session, after) if overlay.keeps(row[0])]
+    messages = read_messages(connection, session, rows)
+    laid = overlay.lay([(row[0], message) for row, message in zip(rows, messages, strict=True)])
+    return [(seq, message) for seq, message in laid if message is not None]
+
+
+def damaged_history(connection: sqlite3.Connection, session: str, after: int) -> list[tuple[int, Message | None]]:
+    """Return the same for a repair: ``None`` stands for a message that cannot be read."""
+    rows = _message_rows(connection, session, after)
+    texts = _texts(connection, [row[3] for row in rows])
+    found: list[tuple[int, Message | None]] = []
     for row in rows:
         try:
-            found.append(read_message(row, texts))
-        except (KeyError, TypeError, ValueError, RecursionError, CodecError) as error:
-            raise HarnessError(
-                f"message {row[0]} of the record cannot be read: {error}",
-                where=session,
-                mend="open the session again, or start a new one",
-                code="unreadable",
-            ) from error
+            found.append((row[0], _message(session, row, texts)))
+        except HarnessError:
+            found.append((row[0], None))
+    return repair.read(connection, session).lay(found)
+
+
+def last_compaction(connection: sqlite3.Connection, session: str) -> int:
+    """Return the number of the last ``context_compacted`` that was not undone, 0 without one."""
+    undone, marks = _undone(connection, session)
+    (found,) = connection.execute(
+        "SELECT max(seq) FROM events WHERE session = ? AND type = 'context_compacted' "
+        f"AND coalesce(run, '') NOT IN ({marks})",
+        (session, *undone),
+    ).fetchone()
+    return int(found or 0)
+
+
+def undone_runs(connection: sqlite3.Connection, session: str) -> set[str]:
+    """Return the runs that are undone now."""
+    found: set[str] = set()
+    for run, kind in connection.execute(
+        "SELECT run, type FROM events WHERE session = ? AND type IN ('undo_applied', 'redo_applied') ORDER BY seq",
+        (session,),
+    ):
+        (found.add if kind == "undo_applied" else found.discard)(str(run))
     return found
 
 
-def read_message(row: MessageRow, texts: dict[str, str]) -> Message:
-    """Read one row of ``messages``. Raises what its damage is: ``KeyError``, ``ValueError``, ``CodecError``, ..."""
-    _, role, text, blobs = row
-    return message_from_data(role, packing.unpack(json.loads(text), packing.read_places(blobs), texts))
+def _undone(connection: sqlite3.Connection, session: str) -> tuple[list[str], str]:
+    runs = sorted(undone_runs(connection, session))
+    return runs, ", ".join("?" * len(runs))
 
 
-def texts_of(connection: sqlite3.Connection, rows: Sequence[MessageRow]) -> dict[str, str]:
-    """Return the long texts of these messages by their hashes."""
-    return _texts(connection, [row[3] for row in rows])
+def _message_rows(connection: sqlite3.Connection, session: str, after: int) -> list[MessageRow]:
+    undone, marks = _undone(connection, session)
+    return connection.execute(
+        f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE session = ? AND seq > ? "
+        f"AND seq NOT IN (SELECT seq FROM events WHERE session = ? AND run IN ({marks})) ORDER BY seq",
+        (session, after, session, *undone),
+    ).fetchall()
+
+
+def _message(session: str, row: MessageRow, texts: dict[str, str]) -> Message:
+    seq, role, text, blobs = row
+    try:
+        return message_from_data(role, packing.unpack(json.loads(text), packing.read_places(blobs), texts))
+    except (KeyError, TypeError, ValueError, RecursionError, CodecError) as error:
+        raise HarnessError(
+            f"message {seq} of the record cannot be read: {error}",
+            where=session,
+            mend="open the session again, which leaves it out",
+            code="unreadable",
+        ) from error
 
 
 def _texts(connection: sqlite3.Connection, columns: Sequence[str | None]) -> dict[str, str]:

@@ -8,55 +8,36 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import json
-import os
 import re
 import shutil
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from harness_tui.core.clock import SystemClock, rfc3339
-from harness_tui.core.codec import decode, encode
+from harness_tui.core.codec import encode
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import Parent
-from harness_tui.core.events import Event, Notice, SessionChanged, ToolFinished
+from harness_tui.core.events import E, Event, Notice, SessionChanged, ToolFinished
 from harness_tui.core.ids import new_id
-from harness_tui.core.messages import Message, ToolMessage
+from harness_tui.core.messages import Message, ToolCall, ToolMessage
 from harness_tui.core.seams import Clock
-from harness_tui.sessions import locks, packing, rows, tables
+from harness_tui.sessions import locks, packing, repair, rows, tables
 from harness_tui.sessions.database import Database
+from harness_tui.sessions.index import Index, SessionInfo, root_text
 from harness_tui.sessions.open_calls import OpenCalls
 from harness_tui.sessions.records import dumps
-
-INTERRUPTED: Final = "interrupted, effect unknown"
-"""The result of a call whose process died before it had one."""
+from harness_tui.sessions.repair import INTERRUPTED
+from harness_tui.sessions.undo_log import UndoLog, read_log
 
 CUT: Final = "the program ended without a word; what it told as events {first} to {last} may be missing here"
 """Stands for the numbers that may have been seen, and were not recorded, when a process died."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PAGE: Final = 512
-_COLUMNS: Final = "id, root, title, headline, created, updated, parent, messages, bytes, pinned"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
-    """One session. Times are RFC 3339 UTC, ``bytes`` is what it takes on disk, ``live`` that a process has it open."""
-
-    session: str
-    title: str | None
-    root: str
-    created: str
-    updated: str
-    messages: int
-    bytes: int
-    live: bool
-    parent: Parent | None = None
-    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +53,7 @@ class SessionStore:
 
     def __init__(self, database: Path, *, clock: Clock | None = None) -> None:
         self._database = Database(database)
+        self._index = Index(self.folder)
         self._clock = clock or SystemClock()
         self._held: set[str] = set()
         self._held_guard = threading.Lock()
@@ -133,47 +115,17 @@ class SessionStore:
     def info(self, session: str) -> SessionInfo:
         """Return the session with this id, or with the one id that starts so. Raises ``UsageError``."""
         with self._database.read() as connection:
-            found = connection.execute(f"SELECT {_COLUMNS} FROM sessions WHERE id = ?", (session,)).fetchall()
-            if not found and session:
-                found = connection.execute(
-                    f"SELECT {_COLUMNS} FROM sessions WHERE substr(id, 1, ?) = ? ORDER BY id LIMIT 6",
-                    (len(session), session),
-                ).fetchall()
-            live = locks.live_sessions(connection) if found else set[str]()
-        if not found:
-            raise UsageError(
-                "there is no such session",
-                where=session or "(empty)",
-                mend="see 'harness sessions list'",
-                code="unknown",
-            )
-        if len(found) > 1:
-            names = ", ".join(str(row[0]) for row in found[:5]) + (", ..." if len(found) > 5 else "")
-            raise UsageError(
-                f"several sessions start so: {names}", where=session, mend="give more of the id", code="ambiguous"
-            )
-        return self._info(found[0], live)
+            return self._index.find(connection, session)
 
     def list(self, root: Path | None = None) -> builtins.list[SessionInfo]:
         """Return the sessions of ``root``, or all of them, the one that changed last first."""
-        where, values = ("WHERE root = ?", (root_text(root),)) if root is not None else ("", ())
         with self._database.read() as connection:
-            found = connection.execute(
-                f"SELECT {_COLUMNS} FROM sessions {where} ORDER BY updated DESC, id DESC", values
-            ).fetchall()
-            live = locks.live_sessions(connection)
-        return [self._info(row, live) for row in found]
+            return self._index.of_root(connection, root)
 
     def latest(self, root: Path) -> SessionInfo | None:
         """Return the session of ``root`` to go on with: the latest that has a message and is not a subagent's."""
         with self._database.read() as connection:
-            row = connection.execute(
-                f"SELECT {_COLUMNS} FROM sessions WHERE root = ? AND parent IS NULL AND messages > 0 "
-                "ORDER BY updated DESC, id DESC LIMIT 1",
-                (root_text(root),),
-            ).fetchone()
-            live = locks.live_sessions(connection) if row else set[str]()
-        return self._info(row, live) if row else None
+            return self._index.latest(connection, root)
 
     def last_seq(self, session: str) -> int:
         """Return the number of the latest event, 0 before the first. Raises ``UsageError`` for an unknown session."""
@@ -265,54 +217,63 @@ class SessionStore:
                 return
             after_seq = int(page[-1][0])
 
+    def latest_of(self, session: str, kind: type[E]) -> E | None:
+        """Return the last event of a class, ``None`` where there is none that can be read."""
+        with self._database.read() as connection:
+            page = connection.execute(
+                f"SELECT {rows.EVENT_COLUMNS} FROM events WHERE session = ? AND type = ? ORDER BY seq DESC LIMIT 1",
+                (session, kind.type),
+            ).fetchall()
+            envelopes = rows.read_events(connection, session, page)
+        event = next(iter(envelopes), None)
+        return event.event if event is not None and isinstance(event.event, kind) else None
+
     def messages(self, session: str, *, since_compaction: bool = True) -> builtins.list[StoredMessage]:
         """Return what a model is sent: the messages after the last ``context_compacted``, or all of them.
 
-        Whoever compacts adds the summary as a message after that event. Raises ``UsageError`` for an unknown session,
+        Whoever compacts adds the summary as a message after that event. What was undone, a compaction too, is left out
+        as if it had not been. Raises ``UsageError`` for an unknown session,
         and ``HarnessError`` for a message that cannot be read.
         """
         with self._database.read() as connection:
             rows.last_seq(connection, session)
-            after = 0
-            if since_compaction:
-                (found,) = connection.execute(
-                    "SELECT max(seq) FROM events WHERE session = ? AND type = 'context_compacted'", (session,)
-                ).fetchone()
-                after = int(found or 0)
-            found = connection.execute(
-                f"SELECT {rows.MESSAGE_COLUMNS} FROM messages WHERE session = ? AND seq > ? ORDER BY seq",
-                (session, after),
-            ).fetchall()
-            messages = rows.read_messages(connection, session, found)
-        return [StoredMessage(int(row[0]), message) for row, message in zip(found, messages, strict=True)]
+            after = rows.last_compaction(connection, session) if since_compaction else 0
+            return [StoredMessage(seq, message) for seq, message in rows.history(connection, session, after)]
+
+    def undo_log(self, session: str) -> UndoLog:
+        """Return what can be undone and redone in the session. Raises ``UsageError`` for an unknown one."""
+        with self._database.read() as connection:
+            return read_log(connection, session)
 
     def repair(self, session: str) -> builtins.list[ToolMessage]:
-        """Give every call that was left without a result one that says so, and return these results.
+        """Make the history one that a provider takes, and return the results that calls at its end were given.
 
         For a session that a dead process left: call it under the session's lock, before the stream is opened (it adds
-        events). They are ``tool_finished`` with metadata ``{"interrupted": true}``; a second repair finds nothing.
-        Numbers that may have been seen and were not recorded are taken by one ``notice``, never given again.
+        events). These results are ``tool_finished`` with metadata ``{"interrupted": true}``; all else that is mended is
+        told by a ``notice``. A second repair finds nothing. Numbers that may have been seen and were not recorded are
+        taken by a ``notice`` too, never given again.
         """
         with self._database.write() as connection:
             last, seen = rows.numbers(connection, session)
-            calls, asked_at = rows.open_calls(connection, session)
-            if not calls and seen <= last:
-                return []
-            row = connection.execute(
-                "SELECT run FROM events WHERE session = ? AND seq = ?", (session, asked_at)
-            ).fetchone()
-            waiting = OpenCalls(session)
+            start = rows.last_compaction(connection, session)
+            found = repair.plan(rows.damaged_history(connection, session, start))
+            told = list[tuple[Event, int | None]]()
             if last and seen > last:
-                notice = Notice("warning", "sessions", CUT.format(first=last + 1, last=seen))
-                gap = replace(self._envelope(session, seen, notice, None), first_seq=last + 1)
-                tables.insert(connection, gap, waiting)
-                last = seen
-            for call in calls:
+                told.append((Notice("warning", "sessions", CUT.format(first=last + 1, last=seen)), last + 1))
+                last = seen - 1
+            if found.text:
+                told.append((Notice("warning", "sessions", found.text), None))
+                repair.store(connection, session, last + len(told), found)
+            told += [(_interrupted(call), None) for call in found.waiting]
+            if not told:
+                return []
+            run, calls = rows.last_run(connection, session), OpenCalls(session)
+            for event, first in told:
                 last += 1
-                event = ToolFinished(call.call, call.tool, INTERRUPTED, True, {"interrupted": True})
-                tables.insert(connection, self._envelope(session, last, event, row[0] if row else None), waiting)
+                envelope = self._envelope(session, last, event, run if isinstance(event, ToolFinished) else None)
+                tables.insert(connection, replace(envelope, first_seq=first), calls)
             tables.set_last(connection, session, last, rfc3339(self._clock.now()), ahead=0)
-        return [ToolMessage(call.call, call.tool, INTERRUPTED, True) for call in calls]
+        return [ToolMessage(call.call, call.tool, INTERRUPTED, True) for call in found.waiting]
 
     def open_numbers(self, session: str) -> int:
         """Return the number of the latest event, for the stream that goes on after it.
@@ -370,21 +331,6 @@ class SessionStore:
     def _envelope(self, session: str, seq: int, event: Event, run: str | None) -> Envelope:
         return Envelope(seq, rfc3339(self._clock.now()), session, event, run)
 
-    def _info(self, row: tuple[Any, ...], live: set[str]) -> SessionInfo:
-        session, root, title, first_line, created, updated, parent, messages, size, pinned = row
-        return SessionInfo(
-            session=session,
-            title=title or first_line,
-            root=root,
-            created=created,
-            updated=updated,
-            messages=messages,
-            bytes=size + _folder_bytes(self.folder(session)),
-            live=session in live,
-            parent=decode(Parent, json.loads(parent)) if parent else None,
-            pinned=bool(pinned),
-        )
-
 
 def _check_id(session: str) -> None:
     if not _ID.fullmatch(session):
@@ -393,9 +339,8 @@ def _check_id(session: str) -> None:
         )
 
 
-def root_text(root: Path) -> str:
-    """Return ``root`` as sessions record it: the name of a folder need not be UTF-8."""
-    return os.fsencode(root).decode("utf-8", "backslashreplace")
+def _interrupted(call: ToolCall) -> ToolFinished:
+    return ToolFinished(call.call, call.tool, INTERRUPTED, True, {"interrupted": True})
 
 
 def _live_error(session: str, holder: locks.Holder | None) -> HarnessError:
@@ -403,11 +348,3 @@ def _live_error(session: str, holder: locks.Holder | None) -> HarnessError:
     return HarnessError(
         f"the session is open{who}", where=session, mend="close it there first, or start a new one", code="live"
     )
-
-
-def _folder_bytes(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*") if folder.is_dir() else ():
-        with contextlib.suppress(OSError):  # a file that goes while we look takes no room
-            total += path.lstat().st_size
-    return total
