@@ -15,18 +15,20 @@ from typing import Final
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.seams import Clock, ProcessSpawner
 from harness_tui.core.values import DiagnosticItem, VerdictWord
-from harness_tui.lsp.catalog import ServerSpec
 from harness_tui.lsp.connection import Connection
 from harness_tui.lsp.diagnostics import DiagnosticStore, ItemSet, Known, Slot, merge, read_items
 from harness_tui.lsp.documents import Document
 from harness_tui.lsp.lifecycle import Owner, ServerLife, Timings
 from harness_tui.lsp.rpc import PeerClosedError
+from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.strategies import OtherWayError, choose
 from harness_tui.lsp.text import NotADocumentError
 
 _THREAD_ITEMS: Final = 300
 _EARLY_S: Final = 0.02
 """A set that only waits for quiet counts this much before its asker stops to wait."""
+_DEPENDANTS: Final = 5
+_DEPENDANTS_AFTER_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Client(ServerLife):
         self._project = project
         self._inquiries: dict[Path, tuple[_Inquiry, asyncio.Task[Answer]]] = {}
         self._last_used = clock.monotonic()
+        self._dependants: asyncio.Task[None] | None = None
 
     # --- what the pool asks ----------------------------------------------------------------------
 
@@ -183,6 +186,8 @@ class Client(ServerLife):
                 return Answer(self.spec.name, "skipped", self._since(asked), reason=self.reason)
             return self._unknown(asked, self.reason or error.what, inquiry.strategy)
         answer = self._answer(inquiry, document, found)
+        if answer.verdict == "fresh" and connection.abilities.asks_across_files:
+            self._look_after_dependants(connection, inquiry.path)
         if inquiry.late:
             self.owner.answered_late(self, inquiry.path, asked)
         return answer
@@ -293,6 +298,31 @@ class Client(ServerLife):
             return
         self.store.remember(self.key, path, Known(found.items, document.snapshot.digest, told=False))
         self.owner.answered_late(self, path, self.clock.monotonic())
+
+    def _look_after_dependants(self, connection: Connection, path: Path) -> None:
+        """Ask anew about other open files: a change of one may break another, and nobody tells who only asks."""
+        if self._dependants is not None:
+            self._dependants.cancel()
+        self._dependants = self.in_background(self._ask_dependants(connection, path), f"lsp others {self.spec.name}")
+
+    async def _ask_dependants(self, connection: Connection, path: Path) -> None:
+        await asyncio.sleep(_DEPENDANTS_AFTER_S)
+        others = [other for other in reversed(connection.documents.paths()) if other != path]
+        for other in [other for other in others if self.store.known(self.key, other) is not None][:_DEPENDANTS]:
+            asked = self.clock.monotonic()
+            document, known = connection.documents.get(other), self.store.known(self.key, other)
+            if self._inquiries or document is None or known is None:
+                return  # somebody waits for an answer: that one goes first, and looks after the others again
+            version = document.version
+            try:
+                await choose(connection).collect(connection, document, lambda: 0.0)
+            except (OtherWayError, HarnessError):
+                return  # nobody asked for it
+            found = await self._read(connection, document)
+            if document.version != version or other in self._inquiries or known.items == found.items:
+                continue
+            self.store.remember(self.key, other, Known(found.items, document.snapshot.digest, told=False))
+            self.owner.answered_late(self, other, asked)
 
     # --- small things ----------------------------------------------------------------------------
 

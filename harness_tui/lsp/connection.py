@@ -15,13 +15,13 @@ from typing import Any, Final, Protocol, cast
 
 from harness_tui.core.seams import Clock, ProcessSpawner
 from harness_tui.core.text import clean_for_display, cut_end
-from harness_tui.lsp.catalog import ServerSpec
 from harness_tui.lsp.diagnostics import PUSHED, DiagnosticStore, Slot
 from harness_tui.lsp.documents import Document, Documents, Look, look
 from harness_tui.lsp.process import ServerProcess, start_process
 from harness_tui.lsp.protocol import WATCHED_FILES, Abilities, configuration, initialize_params, read_abilities
 from harness_tui.lsp.protocol import workspace_folder as folder_of
 from harness_tui.lsp.rpc import Peer, PeerClosedError, UnknownMethodError
+from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.text import FileStamp, NotADocumentError, Snapshot, stamp_of
 from harness_tui.lsp.uris import from_uri, to_uri
 from harness_tui.lsp.watching import CHANGED, CREATED, DELETED, wanted
@@ -99,6 +99,7 @@ class Connection:
         abilities = read_abilities(result)
         abilities.pulls.update(self.abilities.pulls)  # registered before it answered: not allowed, but seen
         abilities.watchers.update(self.abilities.watchers)
+        abilities.across_files = abilities.across_files or self.abilities.across_files
         self.abilities = abilities
         self.peer.notify("initialized", {})
         # Some servers report nothing before they were sent a configuration, even an empty one.
@@ -239,9 +240,10 @@ class Connection:
             self._seen[path] = stamp
 
     def _open(self, path: Path, snapshot: Snapshot) -> Document:
-        language = self.spec.languages.get(path.suffix.lower(), "plaintext")
+        language = self.spec.language(path)
         # Versions go on after a close: a late publish for the old text must not fit the new one.
-        document = Document(path, to_uri(path), language, snapshot, version=self._highest.get(path, 0) + 1)
+        version = self._highest.get(path, 0) + 1
+        document = Document(path, to_uri(path), language, snapshot, version=version, since=version)
         self.peer.notify(
             "textDocument/didOpen",
             {
@@ -285,7 +287,7 @@ class Connection:
         self.peer.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
 
     def _only_pushes(self, path: Path) -> bool:
-        return not self.abilities.identifiers and self.store.slot(self.key, path, PUSHED) is not None
+        return not self.abilities.asks and self.store.slot(self.key, path, PUSHED) is not None
 
     def _next(self) -> int:
         self._counter += 1
@@ -295,6 +297,8 @@ class Connection:
 
     def is_current(self, source: str, slot: Slot, document: Document) -> bool:
         """Tell whether ``slot`` belongs to the present version of ``document``, and not to an older one."""
+        if source == PUSHED and self.abilities.has_sync_command:
+            return False  # it is asked directly; what it pushes has no version and may be for an older text
         if source == PUSHED and (slot.version is None or self._odd_versions):
             return slot.received > document.sent
         return slot.version is not None and slot.version >= document.version
@@ -328,10 +332,25 @@ class Connection:
         if document is not None and number is not None:
             if number > document.version:
                 self._odd_versions = True  # a version that it was never sent: its numbers mean nothing
-            elif number < document.version and not self._odd_versions:
+            elif number < self._oldest_wanted(document) and not self._odd_versions:
                 return  # for an older text; it may even come after the set for this one
         items = cast(list[Any], raw)
         self.take_unasked(PUSHED, path, lambda received, at: Slot(items, number, received, at))
+
+    def _oldest_wanted(self, document: Document) -> int:
+        # clangd stamps what it found in a changed header with the version before the same text was sent again.
+        return document.since if self.abilities.tells_idle else document.version
+
+    def _take_status(self, params: Any) -> None:
+        fields: dict[str, Any] = cast(dict[str, Any], params) if isinstance(params, dict) else {}
+        uri = fields.get("uri")
+        path = from_uri(uri) if isinstance(uri, str) else None
+        document = self.documents.find(path) if path is not None else None
+        if document is None:
+            return
+        self.abilities.tells_idle = True
+        document.take_status(fields.get("state") == "idle", self._next(), self.clock.monotonic())
+        self._wake()
 
     # --- what the server sends -------------------------------------------------------------------
 
@@ -360,6 +379,8 @@ class Connection:
         match method:
             case "textDocument/publishDiagnostics":
                 self._published(params)
+            case "textDocument/clangd.fileStatus":
+                self._take_status(params)
             case "window/showMessage" if isinstance(params, dict) and params.get("type") == 1:
                 text = cut_end(clean_for_display(str(params.get("message", "")), one_line=True), 300)
                 self._listener.on_fault(f"says: {text}")

@@ -21,21 +21,39 @@ _ALIASES: Final = 4_096
 
 @dataclass(slots=True)
 class Document:
-    """An open document. ``version`` counts from 1; ``sent`` is the connection's counter when it was last written."""
+    """An open document. ``version`` counts from 1, ``since`` is the first version with the present text, and ``sent``
+    is the connection's counter when it was last written.
+
+    ``busy`` and ``idle`` are the counter when the server last said that it works on it, or has finished with it, and
+    ``idle_at`` is the monotonic second of the latter; only few servers say so.
+    """
 
     path: Path
     uri: str
     language: str
     snapshot: Snapshot
     version: int = 1
+    since: int = 1
     sent: int = 0
+    busy: int = 0
+    idle: int = 0
+    idle_at: float = 0.0
     _lines: list[str] | None = field(default=None, repr=False)
 
     def replace_text(self, snapshot: Snapshot) -> None:
-        """Take the next version of the text."""
+        """Take the next version of the text; it may be the same text, sent again."""
         self.version += 1
+        if snapshot.digest != self.snapshot.digest:
+            self.since = self.version
         self.snapshot = snapshot
         self._lines = None
+
+    def take_status(self, idle: bool, counter: int, now: float) -> None:
+        """Take what the server says of its work on this document."""
+        if idle:
+            self.idle, self.idle_at = counter, now
+        else:
+            self.busy = counter
 
     @property
     def lines(self) -> list[str]:

@@ -17,11 +17,11 @@ from typing import Any, Protocol
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.seams import Clock, ProcessSpawner
 from harness_tui.core.values import LspState
-from harness_tui.lsp.catalog import ServerSpec
 from harness_tui.lsp.connection import Connection
 from harness_tui.lsp.diagnostics import DiagnosticStore
 from harness_tui.lsp.process import probe
 from harness_tui.lsp.rpc import PeerClosedError, RpcError
+from harness_tui.lsp.spec import ServerSpec
 
 
 @dataclass(frozen=True, slots=True)

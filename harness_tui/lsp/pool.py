@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -25,11 +25,12 @@ from harness_tui.core.paths import name_in
 from harness_tui.core.seams import Clock, EventSink, ProcessSpawner, Tool
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import DiagnosticItem, LspState, ServerVerdict, Verdict, VerdictWord
-from harness_tui.lsp.catalog import ServerSpec, catalog, install_hint
+from harness_tui.lsp.catalog import catalog, install_hint
 from harness_tui.lsp.client import Answer, Client
 from harness_tui.lsp.diagnostics import DiagnosticStore, merge
 from harness_tui.lsp.lifecycle import ServerLife, Timings
-from harness_tui.lsp.roots import Binaries, place_in_project, root_for
+from harness_tui.lsp.roots import Binaries, Placed, place_in_project, root_for
+from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.tool import DiagnosticsTool
 
 _REAP_S: Final = 30.0
@@ -150,7 +151,7 @@ class LspPool:
         entries: list[LspStatus] = []
         serving: dict[str, str] = {}
         for spec in self._specs:
-            clients = [client for client in self._clients.values() if client.spec is spec]
+            clients = [client for client in self._clients.values() if client.spec.name == spec.name]
             entries += [
                 LspStatus(
                     spec.name,
@@ -209,22 +210,23 @@ class LspPool:
         for spec in self._specs:
             if spec.blocked is not None or not spec.serves(path) or (spec.group is not None and spec.group in groups):
                 continue
-            argv = self._binaries.find(spec)
-            if argv is None:
+            root = root_for(spec, path, self.root)
+            placed = self._binaries.find(spec, root) if root is not None else None
+            if root is None or placed is None:
                 continue
             if spec.group is not None:
                 groups.add(spec.group)
-            clients.append(self._client(spec, root_for(spec, path, self.root), argv))
+            clients.append(self._client(spec, root, placed))
         return clients
 
-    def _client(self, spec: ServerSpec, root: Path, argv: tuple[str, ...]) -> Client:
+    def _client(self, spec: ServerSpec, root: Path, placed: Placed) -> Client:
         client = self._clients.get((spec.name, root))
         if client is None:
             client = Client(
-                spec,
+                replace(spec, initialization=placed.initialization),
                 root,
                 self.root,
-                argv,
+                placed.argv,
                 spawner=self._spawner,
                 store=self._store,
                 owner=self,
@@ -241,26 +243,31 @@ class LspPool:
     def _unstarted(self, spec: ServerSpec, serving: str | None) -> LspStatus:
         state: LspState = "stopped"
         reason = "starts with the first file that it serves"
-        argv = self._binaries.find(spec)
+        placed = self._binaries.find(spec, self.root)
         if spec.blocked is not None:
             state, reason = "disabled", spec.blocked
-        elif argv is None:
-            state, reason = "absent", self._binaries.reason(spec)
+        elif placed is None:
+            state, reason = "absent", self._binaries.reason(spec, self.root)
         elif serving is not None:
             reason = f"{serving} serves in its place"
-        return LspStatus(spec.name, state, reason, None, argv or spec.command, spec.extensions)
+        elif spec.only_with_root and root_for(spec, self.root / "x", self.root) is None:
+            reason = f"serves folders with {', '.join(spec.roots)}"
+        return LspStatus(spec.name, state, reason, None, placed.argv if placed else spec.command, spec.extensions)
 
     def _why_nobody(self, path: Path) -> str:
         kind = path.suffix or path.name
-        specs = [spec for spec in self._specs if spec.serves(path)]
+        specs = [spec for spec in self._specs if spec.serves(path) and root_for(spec, path, self.root) is not None]
         usable = tuple(spec for spec in specs if spec.blocked is None)
         if usable:
-            broken = [reason for spec in usable if (reason := self._binaries.broken(spec)) is not None]
+            broken = [f"{spec.name}: {why}" for spec in usable if (why := self._why_broken(spec, path)) is not None]
             said = f" ({'; '.join(broken)})" if broken else ""
             return f"no language server found for {kind}: install {install_hint(usable)}{said}"
         if specs:
             return f"no language server for {kind}: " + "; ".join(f"{spec.name}: {spec.blocked}" for spec in specs)
         return f"no language server for {kind} files"
+
+    def _why_broken(self, spec: ServerSpec, path: Path) -> str | None:
+        return self._binaries.broken(spec, root_for(spec, path, self.root) or self.root)
 
     def _announce(self, path: Path) -> None:
         for client in self._clients.values():

@@ -12,8 +12,8 @@ from typing import Final
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.seams import Child, ProcessSpawner
 from harness_tui.core.text import clean_for_display, cut_end
-from harness_tui.lsp.catalog import ServerSpec
 from harness_tui.lsp.rpc import OnNotification, OnRequest, OnText, Peer, PeerClosedError, RpcError
+from harness_tui.lsp.spec import ServerSpec
 
 SHUTDOWN_S: Final = 1.0
 STOP_GRACE_S: Final = 1.4

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from harness_tui._version import __version__
-from harness_tui.lsp.catalog import ServerSpec
+from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.text import PositionEncoding
 from harness_tui.lsp.uris import to_uri
 from harness_tui.lsp.watching import Watcher, read_watchers
 
 DIAGNOSTIC: Final = "textDocument/diagnostic"
 DID_SAVE: Final = "textDocument/didSave"
+EXECUTE_COMMAND: Final = "workspace/executeCommand"
+TSSERVER_REQUEST: Final = "typescript.tsserverRequest"
 WATCHED_FILES: Final = "workspace/didChangeWatchedFiles"
 
 SERVER_CANCELLED: Final = -32802
@@ -96,11 +98,18 @@ class Abilities:
     """What a server can do, by its answer to ``initialize`` and by what it registered since.
 
     ``pulls`` maps a registration to its provider's identifier (``None`` without one); ``pull_failed`` is set for good
-    once a pull was answered with "unknown method". ``saves`` tells whether it wants ``didSave``.
+    once a pull was answered with "unknown method". ``saves`` tells whether it wants ``didSave``, ``across_files``
+    whether a change of one file may change what a pull says of another. ``commands`` are those that it executes;
+    ``sync_failed`` is set for good once its synchronous command was refused. ``tells_idle`` tells whether it has ever
+    said that it had finished with a file.
     """
 
     encoding: PositionEncoding = "utf-16"
     saves: bool = False
+    across_files: bool = False
+    commands: frozenset[str] = frozenset()
+    sync_failed: bool = False
+    tells_idle: bool = False
     pulls: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     pull_failed: bool = False
     watchers: dict[str, list[Watcher]] = field(default_factory=dict[str, list[Watcher]])
@@ -111,6 +120,21 @@ class Abilities:
     def identifiers(self) -> tuple[str | None, ...]:
         """The identifiers to pull with, each once; empty when nothing can be pulled."""
         return () if self.pull_failed else tuple(dict.fromkeys(self.pulls.values()))
+
+    @property
+    def has_sync_command(self) -> bool:
+        """Whether typescript-language-server's way to ask its compiler directly can be used."""
+        return TSSERVER_REQUEST in self.commands and not self.sync_failed
+
+    @property
+    def asks(self) -> bool:
+        """Whether sets come by asking for them, and not only when the server likes."""
+        return bool(self.identifiers) or self.has_sync_command
+
+    @property
+    def asks_across_files(self) -> bool:
+        """Whether sets come by asking, and a change of one file may change the set of another."""
+        return self.across_files if self.identifiers else self.has_sync_command
 
     @property
     def all_watchers(self) -> list[Watcher]:
@@ -124,6 +148,7 @@ class Abilities:
             match entry.get("method"):
                 case "textDocument/diagnostic":
                     self.pulls[number] = _text(options.get("identifier"))
+                    self.across_files = self.across_files or options.get("interFileDependencies") is True
                 case "textDocument/didSave":
                     self.saves = True
                 case "workspace/didChangeWatchedFiles":
@@ -148,10 +173,12 @@ def read_abilities(result: Any) -> Abilities:
         saves=_wants_save(capabilities.get("textDocumentSync")),
         name=_text(info.get("name")),
         version=_text(info.get("version")),
+        commands=_names(_mapping(capabilities.get("executeCommandProvider")).get("commands")),
     )
     provider = capabilities.get("diagnosticProvider")
     if isinstance(provider, dict) or provider is True:
         abilities.pulls[""] = _text(_mapping(provider).get("identifier"))
+        abilities.across_files = _mapping(provider).get("interFileDependencies") is True
     return abilities
 
 
@@ -167,6 +194,11 @@ def _entries(params: Any, name: str) -> Sequence[dict[str, Any]]:
 
 def _mapping(value: object) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _names(value: object) -> frozenset[str]:
+    entries = cast(list[Any], value) if isinstance(value, list) else []
+    return frozenset(entry for entry in entries if isinstance(entry, str))
 
 
 def _text(value: object) -> str | None:

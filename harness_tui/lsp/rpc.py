@@ -24,6 +24,7 @@ PENDING_BYTES: Final = 32 * MIB
 THREAD_BYTES: Final = MIB
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
 
 OnRequest: TypeAlias = Callable[[str, Any], Any]
 OnNotification: TypeAlias = Callable[[str, Any], None]

@@ -15,7 +15,7 @@ from fakes.lsp_sinks import FakeEventSink
 
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.config.settings import LspServerSettings, LspSettings
-from harness_tui.lsp.catalog import BUILT_IN
+from harness_tui.lsp.built_in import BUILT_IN
 from harness_tui.lsp.lifecycle import Timings
 from harness_tui.lsp.pool import LspPool
 

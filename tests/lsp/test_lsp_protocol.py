@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import converters, types
 
-from harness_tui.lsp.catalog import BUILT_IN
+from harness_tui.lsp.built_in import BUILT_IN
 from harness_tui.lsp.protocol import configuration, initialize_params, read_abilities
 
 METHODS = {

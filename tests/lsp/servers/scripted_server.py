@@ -25,6 +25,12 @@ Its rule is one that a person can check: each ``BAD`` in the text is an error. T
 ``deaf``           ignore shutdown, exit, the end of its input and TERM
 ``child``          start a child that holds the pipes
 ``cancel``         answer the first N pulls with ServerCancelled
+``across``         what a pull says of one file may depend on others: the word BAD is also looked for in every open text
+                   whose name is in the text
+``tsserver``       offer typescript-language-server's command; fail the first N of its requests (0: none)
+``status``         tell the state of each file as clangd does: "twice" publishes an empty set, then the true one, before
+                   it is idle; "once" only the true one; both say nothing for a text that is the same as before;
+                   "older" stamps that with the version before
 """
 
 import json
@@ -42,6 +48,7 @@ LOCK = threading.Lock()
 TEXTS = {}
 STATE = {"answers": 0, "asked": False, "configured": threading.Event(), "cancelled": 0, "registered": False}
 LAST = {}
+SENT = {}
 
 
 def write(message):
@@ -109,6 +116,55 @@ def publish(uri, version, text):
     threading.Thread(target=work, daemon=True).start()
 
 
+def tell(uri, state):
+    write({"method": "textDocument/clangd.fileStatus", "params": {"uri": uri, "state": state}})
+
+
+def publish_with_status(uri, version, text):
+    def send(items, stamp):
+        params = {"uri": uri, "diagnostics": items, "version": stamp}
+        write({"method": "textDocument/publishDiagnostics", "params": params})
+
+    def work():
+        how, same = SCRIPT["status"], SENT.get(uri) == text
+        SENT[uri] = text
+        tell(uri, "file is queued")
+        rest()
+        tell(uri, "parsing main file")
+        if how == "twice":
+            send([], version)
+            time.sleep(0.05)
+        if not same:
+            send(find(text), version)
+        elif how == "older":
+            send(find(text), version - 1)
+        tell(uri, "idle")
+
+    threading.Thread(target=work, daemon=True).start()
+
+
+def execute(number, params):
+    command, where = params["arguments"]
+    if params["command"] != "typescript.tsserverRequest" or STATE["cancelled"] < SCRIPT["tsserver"]:
+        STATE["cancelled"] += 1
+        write({"id": number, "error": {"code": -32603, "message": "No Project."}})
+        return
+    text = next((text for uri, text in TEXTS.items() if uri.endswith(os.path.basename(where["file"]))), "")
+    body = []
+    for item in find(text) if command == "semanticDiagnosticsSync" else []:
+        start, end = item["range"]["start"], item["range"]["end"]
+        body.append(
+            {
+                "start": {"line": start["line"] + 1, "offset": start["character"] + 1},
+                "end": {"line": end["line"] + 1, "offset": end["character"] + 1},
+                "text": item["message"],
+                "code": 2322,
+                "category": "error",
+            }
+        )
+    write({"id": number, "result": {"type": "response", "success": True, "body": body}})
+
+
 def pull(number, params):
     def work():
         rest()
@@ -116,7 +172,15 @@ def pull(number, params):
             STATE["cancelled"] += 1
             write({"id": number, "error": {"code": -32802, "message": "again", "data": {"retriggerRequest": True}}})
             return
-        items = find(TEXTS.get(params["textDocument"]["uri"], ""))
+        text = TEXTS.get(params["textDocument"]["uri"], "")
+        items = find(text)
+        if SCRIPT.get("across"):
+            items += [
+                item | {"message": f"in {os.path.basename(uri)}"}
+                for uri, other in TEXTS.items()
+                if os.path.basename(uri) in text
+                for item in find(other)
+            ]
         write({"id": number, "result": {"kind": "full", "items": items}})
 
     threading.Thread(target=work, daemon=True).start()
@@ -145,13 +209,18 @@ def on_request(message):
         if SCRIPT.get("encoding"):
             capabilities["positionEncoding"] = SCRIPT["encoding"]
         if SCRIPT.get("pull") == "static":
-            capabilities["diagnosticProvider"] = {"interFileDependencies": False, "workspaceDiagnostics": False}
+            across = bool(SCRIPT.get("across"))
+            capabilities["diagnosticProvider"] = {"interFileDependencies": across, "workspaceDiagnostics": False}
+        if "tsserver" in SCRIPT:
+            capabilities["executeCommandProvider"] = {"commands": ["typescript.tsserverRequest", 7]}
         write({"id": number, "result": {"capabilities": capabilities}})
     elif method == "shutdown":
         if not SCRIPT.get("deaf"):
             write({"id": number, "result": None})
     elif method == "textDocument/diagnostic" and SCRIPT.get("pull"):
         pull(number, message["params"])
+    elif method == "workspace/executeCommand" and "tsserver" in SCRIPT:
+        execute(number, message["params"])
     else:
         write({"id": number, "error": {"code": -32601, "message": "unknown method"}})
 
@@ -171,7 +240,9 @@ def on_notification(method, params):
         document = params["textDocument"]
         text = document["text"] if method.endswith("Open") else params["contentChanges"][0]["text"]
         TEXTS[document["uri"]] = text
-        if SCRIPT.get("push", True):
+        if SCRIPT.get("status"):
+            publish_with_status(document["uri"], document["version"], text)
+        elif SCRIPT.get("push", True):
             publish(document["uri"], document["version"], text)
         if SCRIPT.get("pull") == "late" and not STATE["registered"]:
             STATE["registered"] = True
