@@ -9,7 +9,7 @@ DIR ?= .
 JOBS ?= auto
 ROUNDS ?= 50
 
-.PHONY: all setup run demo test test-local lint fmt install uninstall bench soak fuzz screenshots dist \
+.PHONY: all setup run demo test test-local lint fmt install uninstall bench soak fuzz test-servers screenshots dist \
 	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean again free on-path
 
 all: lint test check-protocol-artifacts check-drift-wheel demo
@@ -144,6 +144,12 @@ bench: $(STAMP)
 # Fifty rounds of a shell at work that is ended in every way; a process that is left fails it.
 soak: $(STAMP)
 	HARNESS_SOAK_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/e2e/test_e2e_processes.py -k few_rounds -s -o timeout=0
+
+# Servers of other people, installed into a folder of their own; what cannot be installed is skipped with its command.
+SERVERS := .servers
+test-servers: $(STAMP)
+	$(BIN)/python tests/servers/install.py $(SERVERS)
+	HARNESS_TEST_SERVERS=$(SERVERS) $(BIN)/python -m pytest tests/lsp/test_lsp_servers.py
 
 screenshots: $(STAMP)
 	$(BIN)/python benchmarks/screenshots.py
