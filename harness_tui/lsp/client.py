@@ -144,6 +144,15 @@ class Client(ServerLife):
         for path in paths:
             await self._show(connection, path)
 
+    async def shown(self, path: Path) -> tuple[Connection, Document]:
+        """Start the server if need be and show it ``path`` as it is on disk.
+
+        Raises ``HarnessError`` (also its kinds ``NotADocumentError`` and ``PeerClosedError``).
+        """
+        self._last_used = self.clock.monotonic()
+        connection = await self.connected()
+        return connection, await self._sync(connection, path)
+
     # --- inquiries -------------------------------------------------------------------------------
 
     def _begin(self, path: Path, asked: float) -> tuple[_Inquiry, asyncio.Task[Answer]]:

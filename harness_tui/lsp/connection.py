@@ -99,7 +99,8 @@ class Connection:
         abilities = read_abilities(result)
         abilities.pulls.update(self.abilities.pulls)  # registered before it answered: not allowed, but seen
         abilities.watchers.update(self.abilities.watchers)
-        abilities.across_files = abilities.across_files or self.abilities.across_files
+        abilities.providers |= self.abilities.providers
+        abilities.across_files |= self.abilities.across_files
         self.abilities = abilities
         self.peer.notify("initialized", {})
         # Some servers report nothing before they were sent a configuration, even an empty one.
@@ -129,7 +130,7 @@ class Connection:
         return self._process is not None and self._process.exited
 
     def complaint(self) -> str:
-        """Return what the server said last on its standard error."""
+        """Return what the server said last."""
         return self._process.complaint() if self._process is not None else ""
 
     async def woken(self, timeout: float | None) -> None:
@@ -327,8 +328,8 @@ class Connection:
         if not isinstance(raw, list):
             self._listener.on_fault("published diagnostics that are no list")
             return
-        number = version if isinstance(version, int) and not isinstance(version, bool) else None
         document = self.documents.find(path)
+        number = version if isinstance(version, int) and not isinstance(version, bool) else None
         if document is not None and number is not None:
             if number > document.version:
                 self._odd_versions = True  # a version that it was never sent: its numbers mean nothing
@@ -343,8 +344,7 @@ class Connection:
 
     def _take_status(self, params: Any) -> None:
         fields: dict[str, Any] = cast(dict[str, Any], params) if isinstance(params, dict) else {}
-        uri = fields.get("uri")
-        path = from_uri(uri) if isinstance(uri, str) else None
+        path = from_uri(uri) if isinstance(uri := fields.get("uri"), str) else None
         document = self.documents.find(path) if path is not None else None
         if document is None:
             return

@@ -29,6 +29,7 @@ from harness_tui.lsp.catalog import catalog, install_hint
 from harness_tui.lsp.client import Answer, Client
 from harness_tui.lsp.diagnostics import DiagnosticStore, merge
 from harness_tui.lsp.lifecycle import ServerLife, Timings
+from harness_tui.lsp.query_tool import QueryTool
 from harness_tui.lsp.roots import Binaries, Placed, place_in_project, root_for
 from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.tool import DiagnosticsTool
@@ -56,7 +57,7 @@ class LspStatus:
 
 
 class LspPool:
-    """The ``DiagnosticsSource`` of a project, and the source of its ``diagnostics`` tool.
+    """The ``DiagnosticsSource`` of a project, and the source of its tools ``diagnostics`` and ``lsp``.
 
     ``root`` is the project root, absolute. ``cold_wait`` is how many seconds the first verdict of a server's life may
     take when no other wait is asked for; ``settings.cold_wait_ms`` beats it. ``trusted`` tells whether binaries of the
@@ -90,7 +91,7 @@ class LspPool:
         self._clients: dict[tuple[str, Path], Client] = {}
         self._faults: dict[str, int] = {}
         self._stopped: set[str] = set()
-        self._tool = DiagnosticsTool(self)
+        self._tools: tuple[Tool, ...] = (DiagnosticsTool(self), QueryTool(self))
         self._reaper: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -137,14 +138,24 @@ class LspPool:
         return self._verdict(place, started, list(answers.values()))
 
     def tools(self) -> Sequence[Tool]:
-        """Return the ``diagnostics`` tool; nothing when language servers are turned off."""
-        return (self._tool,) if self._settings.enabled else ()
+        """Return the tools ``diagnostics`` and ``lsp``; nothing when language servers are turned off."""
+        return self._tools if self._settings.enabled else ()
 
     # --- for people ------------------------------------------------------------------------------
 
     def open_paths(self) -> list[Path]:
         """Return the files that a running server has open, sorted."""
         return sorted({path for client in self._clients.values() for path in client.open_paths()})
+
+    def serving(self, path: Path) -> list[Client]:
+        """Return the servers for ``path``, absolute or relative to the root; empty outside the project."""
+        place = place_in_project(path, self.root)
+        usable = place is not None and self._settings.enabled and not self._closed
+        return self._clients_for(place) if place is not None and usable else []
+
+    def running(self) -> list[Client]:
+        """Return the servers that have started."""
+        return [client for client in self._clients.values() if client.connection is not None]
 
     def status(self) -> list[LspStatus]:
         """Return every known server, started or not, in the order of preference."""

@@ -28,6 +28,22 @@ SERVER_CANCELLED: Final = -32802
 CONTENT_MODIFIED: Final = -32801
 REQUEST_CANCELLED: Final = -32800
 PARSE_ERROR: Final = -32700
+DEFINITION: Final = "textDocument/definition"
+REFERENCES: Final = "textDocument/references"
+IMPLEMENTATION: Final = "textDocument/implementation"
+HOVER: Final = "textDocument/hover"
+DOCUMENT_SYMBOL: Final = "textDocument/documentSymbol"
+WORKSPACE_SYMBOL: Final = "workspace/symbol"
+CALL_HIERARCHY: Final = "textDocument/prepareCallHierarchy"
+_PROVIDERS: Final = {
+    "definitionProvider": DEFINITION,
+    "referencesProvider": REFERENCES,
+    "implementationProvider": IMPLEMENTATION,
+    "hoverProvider": HOVER,
+    "documentSymbolProvider": DOCUMENT_SYMBOL,
+    "workspaceSymbolProvider": WORKSPACE_SYMBOL,
+    "callHierarchyProvider": CALL_HIERARCHY,
+}
 _ENCODINGS: Final[dict[str, PositionEncoding]] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
 
@@ -58,6 +74,7 @@ def initialize_params(spec: ServerSpec, root: Path) -> dict[str, Any]:
                 "didChangeConfiguration": {"dynamicRegistration": True},
                 "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
                 "diagnostics": {"refreshSupport": True},
+                "symbol": {"dynamicRegistration": True},
             },
             "textDocument": {
                 "synchronization": {"dynamicRegistration": True, "didSave": True},
@@ -68,6 +85,12 @@ def initialize_params(spec: ServerSpec, root: Path) -> dict[str, Any]:
                     "codeDescriptionSupport": True,
                 },
                 "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": True},
+                "definition": {"dynamicRegistration": True, "linkSupport": True},
+                "references": {"dynamicRegistration": True},
+                "implementation": {"dynamicRegistration": True, "linkSupport": True},
+                "hover": {"dynamicRegistration": True, "contentFormat": ["plaintext", "markdown"]},
+                "documentSymbol": {"dynamicRegistration": True, "hierarchicalDocumentSymbolSupport": True},
+                "callHierarchy": {"dynamicRegistration": True},
             },
         },
     }
@@ -101,7 +124,7 @@ class Abilities:
     once a pull was answered with "unknown method". ``saves`` tells whether it wants ``didSave``, ``across_files``
     whether a change of one file may change what a pull says of another. ``commands`` are those that it executes;
     ``sync_failed`` is set for good once its synchronous command was refused. ``tells_idle`` tells whether it has ever
-    said that it had finished with a file.
+    said that it had finished with a file. ``providers`` are the methods that it answers about symbols.
     """
 
     encoding: PositionEncoding = "utf-16"
@@ -110,6 +133,7 @@ class Abilities:
     commands: frozenset[str] = frozenset()
     sync_failed: bool = False
     tells_idle: bool = False
+    providers: set[str] = field(default_factory=set[str])
     pulls: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     pull_failed: bool = False
     watchers: dict[str, list[Watcher]] = field(default_factory=dict[str, list[Watcher]])
@@ -153,6 +177,8 @@ class Abilities:
                     self.saves = True
                 case "workspace/didChangeWatchedFiles":
                     self.watchers[number] = read_watchers(options)
+                case str() as method if method in _PROVIDERS.values():
+                    self.providers.add(method)
                 case _:
                     continue
 
@@ -173,6 +199,7 @@ def read_abilities(result: Any) -> Abilities:
         saves=_wants_save(capabilities.get("textDocumentSync")),
         name=_text(info.get("name")),
         version=_text(info.get("version")),
+        providers={method for name, method in _PROVIDERS.items() if capabilities.get(name) not in (None, False)},
         commands=_names(_mapping(capabilities.get("executeCommandProvider")).get("commands")),
     )
     provider = capabilities.get("diagnosticProvider")

@@ -92,3 +92,11 @@ def code_point_column(line: str, character: int, encoding: PositionEncoding) -> 
         if units > character:
             return index + 1
     return len(line) + 1
+
+
+def character_of(line: str, column: int, encoding: PositionEncoding) -> int:
+    """Return the 0-based character, in units of ``encoding``, of the 1-based ``column`` in code points."""
+    before = line[: max(0, column - 1)]
+    if encoding == "utf-8":
+        return len(before.encode("utf-8", "replace"))
+    return len(before) if encoding == "utf-32" else len(before.encode("utf-16-le", "replace")) // 2

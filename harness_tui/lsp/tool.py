@@ -80,11 +80,11 @@ class DiagnosticsTool:
             paths = tuple(self._checker.open_paths())
             title = "Check the open files"
         elif isinstance(path, str):
-            paths = (await asyncio.to_thread(_file, path, context),)
+            paths = (await asyncio.to_thread(existing_file, path, context),)
             title = f"Check {one_line(name_in(paths[0], context.root))}"
         else:
             raise ToolError("path must be text", where="diagnostics")
-        checks = [check for place in paths for check in _checks(place, context.root)]
+        checks = [check for place in paths for check in checks_of(place, context.root)]
         return PreparedCall(title, tuple(dict.fromkeys(checks)), ArgumentsPreview(arguments), _Plan(paths))
 
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:
@@ -117,7 +117,8 @@ def _text(verdicts: Sequence[Verdict]) -> str:
     return cut_middle(text, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES).text
 
 
-def _file(text: str, context: ToolContext) -> Path:
+def existing_file(text: str, context: ToolContext) -> Path:
+    """Return the file that ``text`` names. Raises ``ToolError`` when it is none."""
     try:
         path = resolve(text, context.cwd)
     except HarnessError as error:
@@ -129,7 +130,8 @@ def _file(text: str, context: ToolContext) -> Path:
     return path
 
 
-def _checks(path: Path, root: Path) -> list[Check]:
+def checks_of(path: Path, root: Path) -> list[Check]:
+    """Return what has to be decided before ``path`` is looked at."""
     try:
         real, real_root = resolve(path, root), resolve(root, root)
     except HarnessError:

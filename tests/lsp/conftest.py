@@ -15,6 +15,7 @@ from fakes.lsp_sinks import FakeEventSink
 
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.config.settings import LspServerSettings, LspSettings
+from harness_tui.core.seams import ToolContext
 from harness_tui.lsp.built_in import BUILT_IN
 from harness_tui.lsp.lifecycle import Timings
 from harness_tui.lsp.pool import LspPool
@@ -129,3 +130,18 @@ async def bench(project: Path) -> AsyncIterator[Bench]:
     await made.registry.close()
     assert left == []
     assert children() - before == set()
+
+
+@pytest.fixture
+def context(project: Path, tmp_path: Path) -> ToolContext:
+    return ToolContext(
+        session="s_1",
+        run="r_1",
+        call="c1",
+        agent="build",
+        root=project,
+        cwd=project,
+        session_dir=tmp_path / "session",
+        origin="model",
+        emit=FakeEventSink().emit,
+    )

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from fakes.lsp_sinks import FakeEventSink
 
 from harness_tui.core.errors import ToolError
 from harness_tui.core.events import DiagnosticsReported
-from harness_tui.core.seams import Check, Tool, ToolContext
+from harness_tui.core.seams import Check, Tool
 from harness_tui.core.values import DiagnosticItem, ServerVerdict, Verdict
 from harness_tui.lsp.report import item_line, verdict_text
 
 
 @pytest.fixture
-def context(project: Path, tmp_path: Path) -> ToolContext:
-    return ToolContext(
-        session="s_1",
-        run="r_1",
-        call="c1",
-        agent="build",
-        root=project,
-        cwd=project,
-        session_dir=tmp_path / "session",
-        origin="model",
-        emit=FakeEventSink().emit,
-    )
-
-
-@pytest.fixture
 def tool(bench, scripted) -> Tool:
-    (found,) = bench.pool(scripted()).tools()
+    found, _ = bench.pool(scripted()).tools()
     return found
 
 
