@@ -276,6 +276,7 @@ class Workspace:
         finally:
             await self.children.close()
             await asyncio.to_thread(self.store.close)
+            await asyncio.to_thread(self.audit.close)
 
     async def forget_session(self, session: str) -> None:
         """End what a session left running, and drop what is kept of it."""
