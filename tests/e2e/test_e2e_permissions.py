@@ -11,6 +11,7 @@ from e2e_home import Home
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "permissions"))
 
+from shell_escapes import ESCAPES, RULES, make_victim
 from shell_grammar import EVIL, EVIL_REDIRECTIONS, EVIL_WORDS
 from shell_table import ASKED
 
@@ -32,7 +33,7 @@ def test_no_escape_of_the_table_leaves_a_marker(home: Home) -> None:
     escapes = [
         *ASKED,
         *(f"echo a; {text}" for text in EVIL),
-        *(f"echo {word}" for word in EVIL_WORDS),
+        *(f"echo {word}" for word in EVIL_WORDS if "PWNED" in word),
         *(f"echo a{redirection}" for redirection in EVIL_REDIRECTIONS),
     ]
     escapes = [text for text in dict.fromkeys(escapes) if "\ud800" not in text and "$(<a.txt)" not in text]
@@ -50,6 +51,20 @@ def test_no_escape_of_the_table_leaves_a_marker(home: Home) -> None:
     assert not [command for command in allowed if command not in HARMLESS]
 
 
+def test_no_escape_leaves_a_marker_though_much_is_allowed(home: Home) -> None:
+    make_victim(home.project)
+    home.user_config(
+        "permission:\n" + "".join(f'  - {{permission: bash, pattern: "{rule}", action: allow}}\n' for rule in RULES)
+    )
+    home.write("play.yaml", calls([*ESCAPES, "echo reached; cat Makefile | wc -l"]))
+    ran = home.run("go", "--model", "replay:play.yaml", "--ask", "refuse", "--max-steps", "3")
+    finished = ran.of("tool_finished")
+    assert len(finished) == len(ESCAPES) + 1
+    assert finished[-1]["output"] == "reached\n4\n"
+    assert not list(home.folder.rglob("PWNED"))
+    assert len(ran.of("permission_resolved", decision="deny")) == len(ESCAPES)
+
+
 HARMLESS = {
     "echo a\x00b",
     "",
@@ -58,8 +73,9 @@ HARMLESS = {
     "echo '$(touch PWNED)'",
     "echo 'a[$(touch PWNED)]'",
     "echo \\`touch PWNED\\`",
-    "echo -v",
-    "echo -exec",
+    "echo $'\\'; touch PWNED; '",
+    "echo --output=PWNED",
+    "echo -oPWNED",
     "echo a; A='touch PWNED'",
     "echo a; A='a[$(touch PWNED)]'",
 }
@@ -92,17 +108,17 @@ def test_a_person_who_takes_the_broadest_offer_for_the_session_is_asked_five_tim
     process = home.popen("run", "go", "--json", "--ask", "input", "--model", "replay:play.yaml", stdin=-1)
     assert process.stdin is not None
     assert process.stdout is not None
-    asked: list[list[str]] = []
+    asked: list[str] = []
     for line in process.stdout:
         event = json.loads(line)
         if event["type"] != "permission_requested":
             continue
         offers = [(place, offer) for place, offer in enumerate(event["offers"]) if offer["scope"] == "session"]
         place, offer = offers[-1]
-        asked.append([rule["pattern"] for rule in offer["rules"]])
+        asked.append(offer.get("mode") or " ".join(rule["pattern"] for rule in offer["rules"]))
         answer = {"intent": "answer", "request": event["request"], "action": "allow", "offer": place}
         process.stdin.write(json.dumps(answer) + "\n")
         process.stdin.flush()
     process.stdin.close()
     assert process.wait(30) == 0
-    assert asked == [["src/*"], ["pytest *"], ["git status *"], ["git diff *"]]
+    assert asked == ["accept-edits", "pytest *", "git status *", "git diff *"]

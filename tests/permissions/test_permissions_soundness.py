@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from shell_escapes import ESCAPES, make_victim
+from shell_escapes import RULES as ESCAPED
 
 from harness_tui.core.seams import GateDecision
 
@@ -190,3 +193,26 @@ def test_a_repository_that_lies_open_in_the_project_is_not_gits_own(decide: Deci
     assert decide("bash", "git status; cd evil", RULES).action == "allow"
     for command in ("cd evil && git status", "cd evil/deep && git status", "(cd evil; true); git status"):
         assert "is a repository by itself" in why(decide("bash", command, (*RULES, "bash true allow")))
+
+
+def test_no_escape_is_allowed(decide: Decide, project) -> None:
+    make_victim(project.root)
+    rules = tuple(f"bash {pattern} allow" for pattern in ESCAPED)
+    assert len(set(ESCAPES)) == len(ESCAPES) > 250
+    assert [text for text in ESCAPES if decide("bash", text, rules).action != "ask"] == []
+
+
+@pytest.mark.parametrize("text", ESCAPES[::8])
+def test_an_escape_is_one_where_nobody_looks(project, text: str) -> None:
+    make_victim(project.root)
+    subprocess.run(
+        ["bash", "-c", text],
+        cwd=project.root,
+        env={"PATH": "/bin:/usr/bin", "HOME": str(project.home), "E": "!touch PWNED"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=30,
+        start_new_session=True,
+    )
+    found = (list(project.root.rglob("PWNED")) for _ in range(200))
+    assert next((files for files in found if files), None), "what runs in the background had time enough"
