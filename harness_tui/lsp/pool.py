@@ -25,12 +25,13 @@ from harness_tui.core.paths import name_in
 from harness_tui.core.seams import Clock, EventSink, ProcessSpawner, Tool
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import DiagnosticItem, LspState, ServerVerdict, Verdict, VerdictWord
-from harness_tui.lsp.catalog import catalog, install_hint
+from harness_tui.lsp.catalog import catalog
+from harness_tui.lsp.choosing import Chooser, Chosen, Explained
 from harness_tui.lsp.client import Answer, Client
 from harness_tui.lsp.diagnostics import DiagnosticStore, merge
 from harness_tui.lsp.lifecycle import ServerLife, Timings
 from harness_tui.lsp.query_tool import QueryTool
-from harness_tui.lsp.roots import Binaries, Placed, place_in_project, root_for
+from harness_tui.lsp.roots import Binaries, place_in_project
 from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.tool import DiagnosticsTool
 
@@ -87,6 +88,7 @@ class LspPool:
         self._warm_wait = settings.wait_ms / 1000
         self._specs = catalog(settings)
         self._binaries = Binaries(root, trusted=trusted, environ=environ, monotonic=self._clock.monotonic)
+        self._chooser = Chooser(root, self._specs, self._binaries)
         self._store = DiagnosticStore()
         self._clients: dict[tuple[str, Path], Client] = {}
         self._faults: dict[str, int] = {}
@@ -134,7 +136,7 @@ class LspPool:
             if all(client.state != "absent" for client in clients):
                 break  # otherwise the next one of the group serves
         if not answers:
-            return self._skipped(place, started, self._why_nobody(place))
+            return self._skipped(place, started, self._chooser.why_nobody(place))
         return self._verdict(place, started, list(answers.values()))
 
     def tools(self) -> Sequence[Tool]:
@@ -156,6 +158,11 @@ class LspPool:
     def running(self) -> list[Client]:
         """Return the servers that have started."""
         return [client for client in self._clients.values() if client.connection is not None]
+
+    def explain(self, path: Path) -> list[Explained]:
+        """Return why each server that knows the name of ``path`` serves it or does not; empty outside the project."""
+        place = place_in_project(path, self.root)
+        return self._chooser.explain(place) if place is not None else []
 
     def status(self) -> list[LspStatus]:
         """Return every known server, started or not, in the order of preference."""
@@ -216,21 +223,10 @@ class LspPool:
     # --- choosing --------------------------------------------------------------------------------
 
     def _clients_for(self, path: Path) -> list[Client]:
-        clients: list[Client] = []
-        groups: set[str] = set()
-        for spec in self._specs:
-            if spec.blocked is not None or not spec.serves(path) or (spec.group is not None and spec.group in groups):
-                continue
-            root = root_for(spec, path, self.root)
-            placed = self._binaries.find(spec, root) if root is not None else None
-            if root is None or placed is None:
-                continue
-            if spec.group is not None:
-                groups.add(spec.group)
-            clients.append(self._client(spec, root, placed))
-        return clients
+        return [self._client(chosen) for chosen in self._chooser.choose(path)]
 
-    def _client(self, spec: ServerSpec, root: Path, placed: Placed) -> Client:
+    def _client(self, chosen: Chosen) -> Client:
+        spec, root, placed = chosen.spec, chosen.root, chosen.placed
         client = self._clients.get((spec.name, root))
         if client is None:
             client = Client(
@@ -252,33 +248,8 @@ class LspPool:
         return client
 
     def _unstarted(self, spec: ServerSpec, serving: str | None) -> LspStatus:
-        state: LspState = "stopped"
-        reason = "starts with the first file that it serves"
-        placed = self._binaries.find(spec, self.root)
-        if spec.blocked is not None:
-            state, reason = "disabled", spec.blocked
-        elif placed is None:
-            state, reason = "absent", self._binaries.reason(spec, self.root)
-        elif serving is not None:
-            reason = f"{serving} serves in its place"
-        elif spec.only_with_root and root_for(spec, self.root / "x", self.root) is None:
-            reason = f"serves folders with {', '.join(spec.roots)}"
-        return LspStatus(spec.name, state, reason, None, placed.argv if placed else spec.command, spec.extensions)
-
-    def _why_nobody(self, path: Path) -> str:
-        kind = path.suffix or path.name
-        specs = [spec for spec in self._specs if spec.serves(path) and root_for(spec, path, self.root) is not None]
-        usable = tuple(spec for spec in specs if spec.blocked is None)
-        if usable:
-            broken = [f"{spec.name}: {why}" for spec in usable if (why := self._why_broken(spec, path)) is not None]
-            said = f" ({'; '.join(broken)})" if broken else ""
-            return f"no language server found for {kind}: install {install_hint(usable)}{said}"
-        if specs:
-            return f"no language server for {kind}: " + "; ".join(f"{spec.name}: {spec.blocked}" for spec in specs)
-        return f"no language server for {kind} files"
-
-    def _why_broken(self, spec: ServerSpec, path: Path) -> str | None:
-        return self._binaries.broken(spec, root_for(spec, path, self.root) or self.root)
+        state, reason, command = self._chooser.unstarted(spec, serving)
+        return LspStatus(spec.name, state, reason, None, command, spec.extensions)
 
     def _announce(self, path: Path) -> None:
         for client in self._clients.values():

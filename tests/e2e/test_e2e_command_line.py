@@ -308,6 +308,17 @@ def test_a_file_that_is_not_there_does_not_pass_a_check(home: Home, name: str, s
     assert said in ran.err
 
 
+def test_the_servers_of_a_file_are_explained(home: Home) -> None:
+    home.write("a.py", "x = 1\n")
+    ran = home.harness("lsp", "doctor", "--json", "a.py")
+    rows = {row["name"]: row for row in json.loads(ran.out)}
+    assert (ran.code, rows["ty"]["serves"], rows["ty"]["root"]) == (0, True, str(home.project))
+    assert (rows["basedpyright"]["serves"], rows["basedpyright"]["reason"]) == (False, "ty serves in its place")
+    nobody = home.harness("lsp", "doctor", "a.zzz")
+    assert nobody.code == 1
+    assert "no language server knows files of this name" in nobody.out
+
+
 @pytest.mark.parametrize(
     ("variable", "spoil"), [("XDG_DATA_HOME", "data"), ("XDG_STATE_HOME", "state")], ids=["data", "state"]
 )

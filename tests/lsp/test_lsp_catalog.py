@@ -11,6 +11,7 @@ import pytest
 from harness_tui.config.settings import LspServerSettings, LspSettings
 from harness_tui.lsp.built_in import BUILT_IN
 from harness_tui.lsp.catalog import catalog, install_hint
+from harness_tui.lsp.choosing import Chooser
 from harness_tui.lsp.roots import Binaries, Placed, place_in_project, root_for
 from harness_tui.lsp.spec import Need, ServerSpec
 
@@ -294,3 +295,27 @@ def test_a_package_that_is_half_installed_counts_as_missing(tmp_path, text):
     (package / "package.json").write_text(text)
     missing = "the package typescript was not found"
     assert places(tmp_path, tmp_path, trusted=True, path=tmp_path / "none") == (missing, missing)
+
+
+def test_every_server_that_knows_a_file_is_explained(tmp_path):
+    binary = make(tmp_path / "bin", "two").parent
+    make(binary, "three")
+    make(binary, "four")
+    languages = {".x": "x"}
+    specs = (
+        ServerSpec("one", ("one",), languages, group="g", install="get one"),
+        ServerSpec("two", ("two",), languages, group="g"),
+        ServerSpec("three", ("three",), languages, group="g"),
+        ServerSpec("four", ("four",), languages, roots=("four.toml",), only_with_root=True),
+        ServerSpec("five", ("two",), languages, blocked="disabled in the configuration"),
+        ServerSpec("six", ("two",), {".y": "y"}),
+    )
+    binaries = Binaries(tmp_path, trusted=False, environ={"PATH": str(binary)}, monotonic=Time())
+    entries = Chooser(tmp_path, specs, binaries).explain(tmp_path / "a.x")
+    assert [(entry.name, entry.serves, entry.reason, entry.install) for entry in entries] == [
+        ("one", False, "one was not found", "get one"),
+        ("two", True, f"works in {tmp_path}", None),
+        ("three", False, "two serves in its place", None),
+        ("four", False, "serves only below a folder with four.toml", None),
+        ("five", False, "disabled in the configuration", None),
+    ]

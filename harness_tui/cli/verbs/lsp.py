@@ -13,9 +13,9 @@ from harness_tui.core.errors import UsageError
 from harness_tui.core.values import Verdict
 
 
-@click.group(short_help="Language servers: list, check files.")
+@click.group(short_help="Language servers: list, check files, doctor.")
 def command() -> None:
-    """Language servers: list them, check files."""
+    """Language servers: list them, check files, and say which ones would serve a file."""
 
 
 @command.command("list")
@@ -56,6 +56,32 @@ def check(files: tuple[Path, ...], wait: float | None, root: Path, as_json: bool
             _print(row)
     bad = any(row["verdict"] == "unknown" or _errors(row) for row in rows)
     return 1 if bad else 0
+
+
+@command.command("doctor")
+@click.argument("file", type=click.Path(path_type=Path))
+@root_option
+@json_option
+def doctor(file: Path, root: Path, as_json: bool) -> int:
+    """Say which servers would serve FILE, why the others would not, and what to install; exit code 1 without any."""
+    rows = run_async(_explained(file, root))
+    if as_json:
+        print_json(rows)
+    elif not rows:
+        print_line(f"{file}: no language server knows files of this name; an entry of lsp.servers adds one")
+    else:
+        shown = [row | {"serves": "yes" if row["serves"] else "no"} for row in rows]
+        print_table(shown, ["name", "serves", "reason", "install"])
+    return 0 if any(row["serves"] for row in rows) else 1
+
+
+async def _explained(file: Path, root: Path) -> list[dict[str, Any]]:
+    from harness_tui.cli.opened import opened
+    from harness_tui.core.codec import encode
+
+    async with opened(root) as workspace:
+        path = workspace.project.start / file
+        return [encode(entry) for entry in await asyncio.to_thread(workspace.lsp.explain, path)]
 
 
 _LONGEST_WAIT_S = 120.0
