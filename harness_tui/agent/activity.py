@@ -25,6 +25,7 @@ class Activity:
         self._state = state
         self._submit = submit
         self._task: asyncio.Task[RunEnd] | None = None
+        self._steady: asyncio.Task[RunEnd] | None = None
         self.run: str | None = None
         self._moves_on = True
 
@@ -47,6 +48,27 @@ class Activity:
         self._task = asyncio.create_task(self._finishing(run, work(run), self._task), name=f"harness {run}")
         return run
 
+    def aside(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do something that is no run, after the last one has ended and before the next one begins.
+
+        It is not cancelled: who closes the session waits for its end.
+        """
+        self._task = self._steady = asyncio.create_task(self._aside(work, self._task), name="harness aside")
+
+    async def _aside(
+        self, work: Callable[[], Coroutine[Any, Any, None]], before: asyncio.Task[RunEnd] | None
+    ) -> RunEnd:
+        if before is not None:
+            await asyncio.wait([before])
+        try:
+            await work()
+        except HarnessError as error:
+            self._state.notice(error.placed, hint=error.mend)
+        except Exception as error:
+            log.exception("what a person asked for failed")
+            self._state.notice(f"{type(error).__name__}: {error}", hint="see the log")
+        return RunEnd("completed")
+
     async def ended(self) -> RunEnd:
         """Wait for the end of the run that was begun last, and return it. A cancel of the waiting leaves it alone."""
         if self._task is None:
@@ -63,7 +85,8 @@ class Activity:
     async def cancel(self) -> None:
         """Cancel what goes on and wait until it has ended."""
         if self._task is not None and not self._task.done():
-            self._cancel_soon(self._task)
+            if self._task is not self._steady:
+                self._cancel_soon(self._task)
             await asyncio.wait([self._task])
 
     def cancel_soon(self) -> None:

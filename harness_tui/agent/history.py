@@ -22,6 +22,13 @@ class History:
         for message in messages:
             self._add(message)
 
+    def reset(self, messages: Iterable[Message]) -> None:
+        """Take other messages in the place of those that were known: something was undone, or redone."""
+        self._messages.clear()
+        self._open.clear()
+        for message in messages:
+            self._add(message)
+
     @property
     def messages(self) -> tuple[Message, ...]:
         """What a model is sent."""

@@ -16,6 +16,7 @@ from harness_tui.agent.queue import MessageQueue
 from harness_tui.agent.run_end import RunEnd
 from harness_tui.agent.state import SessionState
 from harness_tui.agent.turns import Turns
+from harness_tui.agent.undo import Undoing
 from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.agent.working_set import loaded_skills
 from harness_tui.core.bus import EventStream
@@ -80,6 +81,7 @@ class LiveSession:
         self._resumed = last_seq > 0
         self._turns = Turns(self._state)
         self._activity = Activity(self._state, self._submit)
+        self._undoing = Undoing(self._state)
 
     # --- life --------------------------------------------------------------------------------------
 
@@ -212,8 +214,12 @@ class LiveSession:
                 await self._report(part, on=on)
             case HandOver(agent=agent):
                 await self._hand_over(agent)
-            case Undo() | Redo():
-                self._notice("undo is not part of this version")
+            case Undo() | Redo() if self.busy:
+                self._notice("a run goes on", hint="wait for its end, or cancel it")
+            case Undo(run=run):
+                self._activity.aside(lambda: self._undoing.undo(run))
+            case Redo():
+                self._activity.aside(self._undoing.redo)
             case _:
                 self._notice(f"this version does not know the intent {intent.intent}")
 

@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.config.settings import Settings
-from harness_tui.core.seams import AuditSink, Clock, PermissionGate, ProcessSpawner, PromptSource, Tool, ToolSource
+from harness_tui.core.seams import (
+    AuditSink,
+    Clock,
+    DiagnosticsSource,
+    PermissionGate,
+    ProcessSpawner,
+    PromptSource,
+    Tool,
+    ToolSource,
+)
 from harness_tui.library.library import Library
 from harness_tui.models.registry import ModelRegistry
+from harness_tui.sessions.blobs import BlobStore
 from harness_tui.sessions.store import SessionStore
 
 if TYPE_CHECKING:
@@ -27,7 +37,7 @@ class AgentParts:
 
     ``wait_for_servers`` returns when no configured server is starting any more, or when its time is up. ``late_tool``
     waits for the server of a tool that is not known yet. ``forget_session`` ends what a session left running and drops
-    what tools keep of it. ``step_limit`` is ``--max-steps``.
+    what tools keep of it. ``blobs`` holds what changes of files replaced. ``step_limit`` is ``--max-steps``.
     """
 
     project: Project
@@ -47,6 +57,8 @@ class AgentParts:
     trusted: bool
     subagents: Subagents
     forget_session: Callable[[str], Awaitable[None]]
+    blobs: BlobStore
+    diagnostics: DiagnosticsSource | None = None
     step_limit: int | None = None
 
     def tools(self) -> dict[str, Tool]:

@@ -6,7 +6,9 @@ force follows from them; so an undo survives a restart, and can be redone after 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
@@ -21,6 +23,7 @@ from harness_tui.core.events import (
     RunStarted,
     UndoApplied,
 )
+from harness_tui.sessions import rows
 
 KINDS: Final = (
     RunStarted.type,
@@ -55,52 +58,67 @@ class FileStep:
 
 @dataclass(slots=True)
 class LoggedRun:
-    """One run that did something. ``conflicts`` are the files that the last undo (or redo) of it left alone."""
+    """One run that did something. ``began`` is the time of its first event, ``files`` are changes with their times.
+
+    ``restored`` are the files that its last undo took back.
+    """
 
     run: str
+    began: str
     files: list[tuple[str, FileChanged]] = field(default_factory=list[tuple[str, FileChanged]])
     undone: bool = False
     restored: tuple[str, ...] = ()
 
 
 class UndoLog:
-    """The runs of one session, oldest first. ``others`` are the events of the sessions that worked for its runs."""
+    """The runs of one session, oldest first.
 
-    def __init__(self, envelopes: Iterable[Envelope], others: Iterable[tuple[str, Iterable[Envelope]]] = ()) -> None:
+    ``began`` holds the time of the first event of each run. ``others`` are events of the sessions that worked for this
+    one: what they changed belongs to the run that went on at that time, for a later run may go on with a subagent.
+    """
+
+    def __init__(
+        self, envelopes: Iterable[Envelope], began: Mapping[str, str], others: Iterable[Envelope] = ()
+    ) -> None:
+        self._began = began
         self._runs: dict[str, LoggedRun] = {}
         self._undone: list[str] = []
+        events = [item for item in others if isinstance(item.event, FileChanged)]
         for envelope in envelopes:
             self._add(envelope)
-        for run, foreign in others:
-            if run in self._runs:
-                self._runs[run].files += [
-                    (item.time, item.event) for item in foreign if isinstance(item.event, FileChanged)
-                ]
+        for item in events:
+            logged = self._log(self._run_at(item.time))
+            if logged is not None and isinstance(item.event, FileChanged):
+                logged.files.append((item.time, item.event))
+        self._runs = {run: self._runs[run] for run in began if run in self._runs}
+
+    def _run_at(self, time: str) -> str | None:
+        return max((run for run in self._began if self._began[run] <= time), key=self._began.__getitem__, default=None)
 
     def _add(self, envelope: Envelope) -> None:
         match envelope.event:
-            case UndoApplied(run=run, paths=paths) if run in self._runs:
-                self._runs[run].undone, self._runs[run].restored = True, paths
-                self._undone.append(run)
-            case RedoApplied(run=run) if run in self._runs:
-                self._runs[run].undone = False
-                self._undone.remove(run)
-            case RunStarted() | MessageAdded() | ContextCompacted():
-                self._begin(envelope.run)
-            case FileChanged() as event:
-                logged = self._begin(envelope.run)
+            case UndoApplied(run=run, paths=paths):
+                logged = self._log(run)
                 if logged is not None:
+                    logged.undone, logged.restored = True, paths
+                    self._undone.append(run)
+            case RedoApplied(run=run):
+                logged = self._log(run)
+                if logged is not None:
+                    logged.undone = False
+                self._undone = [other for other in self._undone if other != run]
+            case RunStarted() | MessageAdded() | ContextCompacted() | FileChanged() as event:
+                self._undone.clear()  # what was taken back before something new stays so
+                logged = self._log(envelope.run)
+                if logged is not None and isinstance(event, FileChanged):
                     logged.files.append((envelope.time, event))
             case _:
                 pass
 
-    def _begin(self, run: str | None) -> LoggedRun | None:
-        if run is None:
+    def _log(self, run: str | None) -> LoggedRun | None:
+        if run is None or run not in self._began:
             return None
-        if run not in self._runs:
-            self._runs[run] = LoggedRun(run)
-            self._undone.clear()  # what was taken back before something new stays so
-        return self._runs[run]
+        return self._runs.setdefault(run, LoggedRun(run, self._began[run]))
 
     @property
     def runs(self) -> Sequence[LoggedRun]:
@@ -187,15 +205,35 @@ def _turned(step: FileStep) -> FileStep:
     return replace(step, old=step.new, new=step.old, old_mode=step.new_mode, new_mode=step.old_mode)
 
 
-def undone_runs(envelopes: Iterable[Envelope]) -> set[str]:
-    """Return the runs that are undone now, from ``undo_applied`` and ``redo_applied`` in order."""
+# --- the record ----------------------------------------------------------------------------------
+
+
+def read_log(connection: sqlite3.Connection, session: str) -> UndoLog:
+    """Return the log of a recorded session. Raises ``UsageError`` for an unknown one."""
+    rows.last_seq(connection, session)
+    began = connection.execute(
+        "SELECT run, min(seq), time FROM events WHERE session = ? AND run IS NOT NULL "
+        f"AND type NOT IN ('{UndoApplied.type}', '{RedoApplied.type}') GROUP BY run ORDER BY min(seq)",
+        (session,),
+    ).fetchall()
+    below = [name for name in rows.family(connection, session) if name != session]
+    others = [envelope for name in below for envelope in _events(connection, name, (FileChanged.type,))]
+    return UndoLog(_events(connection, session, KINDS), {str(row[0]): str(row[2]) for row in began}, others)
+
+
+def kept_contents(connection: sqlite3.Connection) -> set[str]:
+    """Return the hashes of the contents that the changes in all records refer to: no other blob is needed."""
     found: set[str] = set()
-    for envelope in envelopes:
-        match envelope.event:
-            case UndoApplied(run=run):
-                found.add(run)
-            case RedoApplied(run=run):
-                found.discard(run)
-            case _:
-                pass
+    for (text,) in connection.execute("SELECT json FROM events WHERE type = ?", (FileChanged.type,)):
+        change = json.loads(text)
+        found |= {change[side] for side in ("before", "after") if change.get(side)}
     return found
+
+
+def _events(connection: sqlite3.Connection, session: str, kinds: Sequence[str]) -> list[Envelope]:
+    marks = ", ".join("?" * len(kinds))
+    found = connection.execute(
+        f"SELECT {rows.EVENT_COLUMNS} FROM events WHERE session = ? AND type IN ({marks}) ORDER BY seq",
+        (session, *kinds),
+    ).fetchall()
+    return rows.read_events(connection, session, found)

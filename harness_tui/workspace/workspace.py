@@ -150,6 +150,8 @@ class Workspace:
             trusted=self.trusted,
             subagents=self._subagents,
             forget_session=self.forget_session,
+            blobs=self.blobs,
+            diagnostics=self.lsp,
             step_limit=self.options.step_limit,
         )
         for problem in read.loaded.problems:
