@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar, cast
 
@@ -31,13 +31,23 @@ class Exchange:
         self.caller = caller
         self.failure: ModelError | None = None
         self.answered = False
-        self.done = False
+        self.done = False  # the provider said that the answer is whole
         self.begun = False
         self._first = first
         self._silence = silence
         self._size = 0
         self._piece = self._byte = asyncio.get_running_loop().time()
         self._limit: asyncio.Timeout | None = None
+        self._closers: list[Callable[[], Awaitable[None]]] = []
+
+    def on_close(self, close: Callable[[], Awaitable[None]]) -> None:
+        """Have ``close`` awaited when the exchange ends."""
+        self._closers.append(close)
+
+    async def close(self) -> None:
+        """Close the connection of every answer that was not read to its end: libraries leave that to chance."""
+        while self._closers:
+            await self._closers.pop()()
 
     # --- time --------------------------------------------------------------------------------------------------------
 
@@ -110,6 +120,7 @@ class Exchange:
         fields = cast(dict[str, Any], event)
         if (error := _error_in(fields)) is not None:
             raise self.failed(failures.from_stream(self.caller, error))
+        self.done = self.done or _is_last(fields)
         kind = fields.get("type")
         name = f"event: {kind}\n" if isinstance(kind, str) and "\n" not in kind else ""
         text = data if "\n" not in data else json.dumps(fields)
@@ -139,6 +150,21 @@ class Exchange:
 
 CURRENT: ContextVar[Exchange | None] = ContextVar("harness_exchange", default=None)
 """The exchange that requests of this task belong to."""
+
+
+def _is_last(event: dict[str, Any]) -> bool:
+    """Tell whether an event says that the answer is whole, in any of the protocols."""
+    delta: Any = event.get("delta")
+    if event.get("type") in ("response.completed", "response.incomplete", "message_stop"):
+        return True
+    if event.get("type") == "message_delta" and isinstance(delta, dict):
+        return bool(cast(dict[str, Any], delta).get("stop_reason"))
+    for name, reason in (("choices", "finish_reason"), ("candidates", "finishReason")):
+        entries: Any = event.get(name)
+        first: Any = cast(list[Any], entries)[0] if isinstance(entries, list) and entries else None
+        if isinstance(first, dict) and cast(dict[str, Any], first).get(reason):
+            return True
+    return False
 
 
 def _error_in(event: dict[str, Any]) -> Any:

@@ -57,14 +57,14 @@ class LibraryAnswer:
                 pass
 
     def end(self, response: Any, *, done: bool) -> Iterator[CallChunk | Finished]:
-        """Yield the calls in order, then the end. ``done``: the stream said that it is over.
+        """Yield the calls in order, then the end. ``done``: the provider said that it is whole.
 
         Raises ``ModelError`` for an answer that is not whole, or that a filter ended.
         """
-        finish = response.finish_reason or ("stop" if done else None)
+        if not done:
+            raise failures.cut(self._caller, "it ended early")
+        finish = response.finish_reason
         match finish:
-            case None:
-                raise failures.cut(self._caller, "it ended early")
             case "content_filter":
                 details = response.provider_details or {}
                 raise failures.content_filter(self._caller, str(details.get("refusal") or ""))

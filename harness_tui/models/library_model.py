@@ -108,6 +108,7 @@ class LibraryModel:
             raise exchange.error(error, self._transport) from None
         finally:
             CURRENT.set(None)
+            await exchange.close()
 
     # --- parts -------------------------------------------------------------------------------------------------------
 

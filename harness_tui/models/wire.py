@@ -82,6 +82,7 @@ def watched_client(httpx2: ModuleType, endpoint: Endpoint, key_headers: dict[str
             return
         exchange.heard()
         source = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
+        exchange.on_close(source.aclose)
         if response.is_success and "text/html" not in response.headers.get("content-type", ""):
             exchange.answered = True
             chunks = exchange.events(source.aiter_bytes())
