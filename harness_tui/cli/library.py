@@ -67,9 +67,11 @@ def model_known(settings: Settings, name: str, start: Path) -> bool:
         names = {*configured.models, *(alias for limits in configured.models.values() for alias in limits.aliases)}
         if model in names:
             return True
+    from harness_tui.config.places import Places
     from harness_tui.models.registry import ModelRegistry
 
-    return ModelRegistry(settings, project_start=start, environ=os.environ).known(name)
+    places = Places.from_environment()
+    return ModelRegistry(settings, project_start=start, environ=os.environ, places=places).known(name)
 
 
 class VerbGate:

@@ -15,7 +15,7 @@ from harness_tui.config.settings import Settings
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.seams import Model, ProcessSpawner
 from harness_tui.models import detect as detection
-from harness_tui.models import local_engine, offline
+from harness_tui.models import keys, local_engine, offline
 from harness_tui.models.adapters import make_adapter
 from harness_tui.models.catalogue import Catalogue, ModelInfo
 from harness_tui.models.configured import ConfiguredModel
@@ -59,13 +59,13 @@ class ModelRegistry:
         self._environ = environ
         self._keys = KeyStore(places) if places is not None else None
         self._favourites = Favourites(places) if places is not None else None
-        self._targets = Targets(
+        self.targets = Targets(
             settings, start=project_start, environ=environ, keys=self._keys, local_providers=local_providers
         )
         self._engines = Engines(spawner) if spawner is not None else None
         self._made: dict[str, Model] = {}
         self._default: str | None = None
-        self.catalogue = Catalogue(self._targets, self._favourites, self._with_key)
+        self.catalogue = Catalogue(self.targets, self._favourites, self._with_key)
 
     def resolve(self, name: str | None = None) -> Model:
         """Return the model ``name``, or the configured one; reads a script or a stored key, so call it in a thread.
@@ -77,10 +77,10 @@ class ModelRegistry:
         if wanted == offline.NAME:
             return self._kept(offline.NAME) or self._keep(offline.NAME, offline.OfflineModel())
         if wanted.startswith(REPLAY):
-            path = self._targets.file(wanted, REPLAY)
+            path = self.targets.file(wanted, REPLAY)
             key = REPLAY + os.path.realpath(path)
             return self._kept(key) or self._keep(key, ReplayModel.load(wanted, path))
-        target = self._targets.find(wanted)
+        target = self.targets.find(wanted)
         kept = self._kept(target.name)
         if kept is not None:
             return kept
@@ -96,11 +96,11 @@ class ModelRegistry:
             if wanted == offline.NAME:
                 return None
             if wanted.startswith(REPLAY):
-                path = self._targets.file(wanted, REPLAY)
+                path = self.targets.file(wanted, REPLAY)
                 return None if path.is_file() else UsageError("there is no such file", where=wanted)
-            target = self._targets.find(wanted)
+            target = self.targets.find(wanted)
             if target.endpoint.kind == "local":
-                self._check_local(target)
+                _check_local(target)
             else:
                 check_endpoint(target.endpoint)
         except UsageError as error:
@@ -121,8 +121,8 @@ class ModelRegistry:
         """Look for keys and for model servers on this machine; takes half a second at most where nobody answers."""
         return await detection.detect(
             [entry for entry in KEY_PROVIDERS if entry.name not in self._settings.providers],
-            self._targets.hosted,
-            local_providers=tuple(self._targets.local.values()),
+            self.targets.hosted,
+            local_providers=tuple(self.targets.local.values()),
         )
 
     async def default(self) -> DefaultModel | None:
@@ -146,6 +146,13 @@ class ModelRegistry:
         """Make ``name`` a favourite, or none; return whether that changed anything. Raises ``HarnessError``."""
         return self._favourites.set(name, favourite) if self._favourites is not None else False
 
+    def address(self, provider: str) -> str:
+        """Return where a key of ``provider`` would be sent, ``""`` for a provider that is not known here."""
+        try:
+            return keys.address(provider, self._settings, self._environ)
+        except UsageError:
+            return ""
+
     @property
     def keys(self) -> KeyStore | None:
         """The stored keys."""
@@ -165,7 +172,7 @@ class ModelRegistry:
     def _wanted(self, name: str | None) -> str:
         wanted = (name or self._settings.model or "").strip()
         if wanted in ROLES:
-            wanted = self._targets.role(wanted) or self._default or ""
+            wanted = self.targets.role(wanted) or self._default or ""
         if not wanted:
             raise UsageError("no model is configured", mend=offline.WAYS_TEXT, code="no-model")
         return wanted
@@ -174,7 +181,7 @@ class ModelRegistry:
         entry = next((entry for entry in KEY_PROVIDERS if entry.name == chosen.provider), None)
         if entry is None:
             return first_chat(chosen.models) or chosen.models[0]
-        endpoint = self._targets.hosted(entry)
+        endpoint = self.targets.hosted(entry)
         if endpoint is None:
             return entry.model
         models = await detection.listed(await asyncio.to_thread(self._with_key, endpoint))
@@ -201,21 +208,23 @@ class ModelRegistry:
         return ConfiguredModel(adapter, limits, PriceTag(endpoint.kind, endpoint.base_url, target.model, limits.price))
 
     def _local(self, target: Target) -> Model:
-        path, engines = self._check_local(target)
+        path, engines = _check_local(target), self._engines
+        if engines is None:
+            raise UsageError("a local model cannot be started here", where=target.name)
         settings = self._settings.providers.get(target.endpoint.provider)
         model = LocalModel(target, path, engines, threads=settings.threads if settings is not None else None)
         return ConfiguredModel(model, target.limits, PriceTag("local", "", target.model, target.limits.price))
 
-    def _check_local(self, target: Target) -> tuple[Path, Engines]:
-        if target.path is None or self._engines is None:
-            raise UsageError("a local model cannot be started here", where=target.name)
-        if not local_engine.installed():
-            raise UsageError(
-                "local models need the extra 'local', which is not installed",
-                where=target.name,
-                mend=local_engine.INSTALL,
-                code="missing-extra",
-            )
-        if (fault := gguf_fault(target.path)) is not None:
-            raise UsageError(fault, where=(target.limits.path and target.endpoint.source) or target.name)
-        return target.path, self._engines
+
+def _check_local(target: Target) -> Path:
+    if not local_engine.installed():
+        raise UsageError(
+            "local models need the extra 'local', which is not installed",
+            where=target.name,
+            mend=local_engine.INSTALL,
+            code="missing-extra",
+        )
+    path = target.path or Path()
+    if (fault := gguf_fault(path)) is not None:
+        raise UsageError(fault, where=(target.limits.path and target.endpoint.source) or target.name)
+    return path

@@ -51,6 +51,8 @@ class Home:
     folder: Path
     project: Path
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+    variables: dict[str, str] = field(default_factory=dict)
+    """What the person has set besides."""
 
     def environ(self) -> dict[str, str]:
         """Return the environment of a person who has set nothing up."""
@@ -60,6 +62,7 @@ class Home:
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             MARK: self.mark,
+            **self.variables,
         }
 
     def write(self, name: str, text: str, *, base: Path | None = None) -> Path:

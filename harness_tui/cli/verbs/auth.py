@@ -36,16 +36,18 @@ def add(provider: str, store: Literal["keyring", "file"] | None, root: Path, as_
     """
     import os
 
+    from harness_tui.core.redaction import redact
     from harness_tui.models.keys import address
 
     settings, keys = _open(root)
     base_url = address(provider, settings, os.environ)
     row = keys.add(provider, _read_key(provider), base_url, kept=store)
+    shown = redact(base_url)
     if as_json:
-        print_json({"provider": provider, "source": row.kept, "address": base_url, "added": row.added})
+        print_json({"provider": provider, "source": row.kept, "address": shown, "added": row.added})
     else:
         where = "the keyring" if row.kept == "keyring" else keys.path
-        print_line(f"The key of {provider} is in {where}, for {base_url}.")
+        print_line(f"The key of {provider} is in {where}, for {shown}.")
     return 0
 
 
@@ -58,16 +60,17 @@ def list_keys(root: Path, as_json: bool) -> int:
     Nothing of a key is shown. Of several keys of a provider the one in use is marked.
     """
     import os
+    from dataclasses import asdict
 
-    from harness_tui.core.codec import encode
+    from harness_tui.core.redaction import redact_data
     from harness_tui.models.keys import list_keys
 
     settings, keys = _open(root)
-    rows: list[dict[str, Any]] = [encode(row) for row in list_keys(settings, os.environ, keys)]
+    rows: list[dict[str, Any]] = [redact_data(asdict(row)) for row in list_keys(settings, os.environ, keys)]
     if as_json:
         print_json(rows)
     elif rows:
-        print_table(rows, _COLUMNS)
+        print_table(rows, [*_COLUMNS, *(["why"] if any(row["why"] for row in rows) else [])])
     else:
         print_line("No provider has a key; harness auth add PROVIDER keeps one.")
     return 0

@@ -74,9 +74,16 @@ def _of_servers(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 async def _of_models(workspace: Workspace) -> list[dict[str, Any]]:
-    if await workspace.choose_model() is not None:
-        return []
-    mend = (
-        "set a provider's key, start a local server, or name a model in config.yaml; a message in the shell tells more"
-    )
-    return [_row("warning", "no-model", "models", "no model is configured and none was found", mend)]
+    import asyncio
+
+    from harness_tui.models.faults import model_faults
+
+    faults = await asyncio.to_thread(model_faults, workspace.loaded.settings, workspace.models)
+    rows = [fault.to_json() for fault in faults]
+    if await workspace.choose_model() is None:
+        mend = (
+            "harness auth add PROVIDER keeps a key; a key in the environment, a server on this machine or 'model' in"
+            " config.yaml do as well; harness models list shows what there is"
+        )
+        rows.append(_row("warning", "no-model", "models", "no model is configured and none was found", mend))
+    return rows

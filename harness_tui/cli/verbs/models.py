@@ -109,15 +109,15 @@ async def _rows(registry: ModelRegistry, ask_hosted: bool) -> list[ModelInfo]:
 
 
 def _data(row: ModelInfo) -> dict[str, Any]:
-    from harness_tui.core.codec import encode
+    from dataclasses import asdict
 
-    data = encode(row)
-    return {name: data.get(name) for name in _FIELDS}
+    data = asdict(row)
+    return {name: list(data[name]) if isinstance(data[name], tuple) else data[name] for name in _FIELDS}
 
 
 def _cells(row: ModelInfo) -> dict[str, Any]:
     from harness_tui.models.catalogue import price_text
 
     why = f"{row.why} ({row.mend})" if row.why and row.mend else row.why
-    cells = {"available": row.available, "context": row.context, "aliases": row.aliases, "why": why}
+    cells = {"available": row.available, "context": row.context, "aliases": row.aliases or None, "why": why}
     return {"name": f"★ {row.name}" if row.favourite else row.name, "price": price_text(row.price), **cells}
