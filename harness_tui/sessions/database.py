@@ -8,6 +8,7 @@ and must not be forgotten when the power goes; writes happen a few times a secon
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 import stat
@@ -19,12 +20,15 @@ from typing import Final
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import make_private_folder
+from harness_tui.sessions.rescue import Rescued, keep_aside, looks_damaged, replace_damaged
 
 BUSY_S: Final = 15.0
 """How long a write waits for other processes."""
 
 _WAL_BYTES: Final = 32 * 1024 * 1024
 _OPEN_PAUSE_S: Final = 0.02
+_ALONE_S: Final = 5.0
+_MARK: Final = b"a database was here\n"
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -68,6 +72,8 @@ class Database:
         self._writer: sqlite3.Connection | None = None
         self._read_guard = threading.Lock()
         self._reader: sqlite3.Connection | None = None
+        self._lock: int | None = None
+        self._file: int | None = None
 
     @contextlib.contextmanager
     def write(self) -> Generator[sqlite3.Connection, None, None]:
@@ -106,6 +112,74 @@ class Database:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
+
+    def rescue(self) -> Rescued | None:
+        """Keep the damaged file aside and go on with what can be read of it; ``None`` when another process did so.
+
+        Raises ``HarnessError`` when others have the file open: what they write would be lost.
+        """
+        with self._read_guard, self._guard, self._translated():
+            opened = self._file
+            self._wait_until_alone()
+            try:
+                if opened is not None and _inode(self.path) != opened:
+                    return None
+                if opened is None and self._damage() is None:
+                    return None
+                kept = keep_aside(self.path)
+                for connection in (self._reader, self._writer):
+                    if connection is not None:
+                        connection.close()
+                self._reader = self._writer = None
+                return replace_damaged(self.path, kept, _create)
+            except OSError as error:
+                raise HarnessError(
+                    f"the damaged session database cannot be replaced: {error.strerror or error}",
+                    where=str(self.path),
+                    mend="make room in the folder, and make it writable",
+                    code="database",
+                ) from error
+            finally:
+                self._file = None
+                if self._lock is not None:
+                    os.close(self._lock)
+                    self._lock = None
+
+    def _wait_until_alone(self) -> None:
+        """Hold the lock of the file alone: every process that has the database open shares it."""
+        descriptor = self._lock_file()
+        fcntl.flock(descriptor, fcntl.LOCK_UN)  # two that find the damage at once would wait for each other
+        deadline = time.monotonic() + min(_ALONE_S, self._busy)
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                if time.monotonic() > deadline:
+                    raise HarnessError(
+                        "the session database is damaged, and other programs have it open",
+                        where=str(self.path),
+                        mend="close every other Harness; the next start keeps the file aside and saves what it can",
+                        code="damaged-in-use",
+                    ) from error
+                time.sleep(_OPEN_PAUSE_S)
+            except OSError:  # a file system without locks
+                return
+            else:
+                return
+
+    def _lock_file(self) -> int:
+        if self._lock is None:
+            self._lock = os.open(
+                self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+            )
+        return self._lock
+
+    def _damage(self) -> str | None:
+        marked = os.pread(self._lock_file(), len(_MARK), 0) == _MARK
+        return looks_damaged(self.path, expected=marked)
 
     def _open_writer(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -117,6 +191,7 @@ class Database:
                 connection.close()
                 raise
             self._writer = connection
+            os.pwrite(self._lock_file(), _MARK, 0)
         return self._writer
 
     def _connect(self) -> sqlite3.Connection:
@@ -127,6 +202,12 @@ class Database:
     def _prepare_file(self) -> None:
         try:
             make_private_folder(self.path.parent)
+            lock = self._lock_file()
+            with contextlib.suppress(OSError):  # a file system without locks: a damaged file is then moved all the same
+                fcntl.flock(lock, fcntl.LOCK_SH)
+            damage = self._damage()
+            if damage is not None:
+                raise _damaged(damage, self.path)
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise HarnessError(
@@ -137,6 +218,7 @@ class Database:
             ) from error
         try:
             status = os.fstat(descriptor)
+            self._file = status.st_ino
             if status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) & 0o077:
                 os.fchmod(descriptor, 0o600)
         finally:
@@ -205,18 +287,37 @@ def database_error(error: sqlite3.Error, path: Path) -> HarnessError:
         return HarnessError(
             "the session database is held by another process for too long", where=str(path), code="busy"
         )
-    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        return HarnessError(
-            f"the session database is damaged: {error}",
-            where=str(path),
-            mend="move the file away, or put a good copy in its place; Harness leaves it as it is",
-            code="corrupt",
-        )
+    schema_is_gone = name == "SQLITE_ERROR" and str(error).startswith(("no such table", "no such column"))
+    if schema_is_gone or name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        return _damaged(str(error), path)
     if name.startswith("SQLITE_READONLY"):
         return HarnessError(
             "the session database is read-only", where=str(path), mend="make file and folder writable", code="database"
         )
     return HarnessError(f"the session database: {error}", where=str(path), code="database")
+
+
+def _damaged(reason: str, path: Path) -> HarnessError:
+    return HarnessError(
+        f"the session database is damaged: {reason}",
+        where=str(path),
+        mend="the next start keeps the file aside and saves what it can",
+        code="corrupt",
+    )
+
+
+def _create(path: Path) -> None:
+    made = Database(path)
+    with made.write():
+        pass
+    made.close()
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

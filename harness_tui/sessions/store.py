@@ -11,7 +11,7 @@ import contextlib
 import re
 import shutil
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -31,6 +31,7 @@ from harness_tui.sessions.index import Index, SessionInfo, root_text
 from harness_tui.sessions.open_calls import OpenCalls
 from harness_tui.sessions.records import dumps
 from harness_tui.sessions.repair import INTERRUPTED
+from harness_tui.sessions.retry import retried
 from harness_tui.sessions.undo_log import UndoLog, read_log
 
 CUT: Final = "the program ended without a word; what it told as events {first} to {last} may be missing here"
@@ -49,7 +50,10 @@ class StoredMessage:
 
 
 class SessionStore:
-    """All sessions in the database file ``database``; large outputs lie in ``sessions/<id>`` beside it."""
+    """All sessions in the database file ``database``; large outputs lie in ``sessions/<id>`` beside it.
+
+    A damaged database is kept aside, and the store goes on with what can be read of it: :meth:`report_to` tells.
+    """
 
     def __init__(self, database: Path, *, clock: Clock | None = None) -> None:
         self._database = Database(database)
@@ -58,6 +62,8 @@ class SessionStore:
         self._held: set[str] = set()
         self._held_guard = threading.Lock()
         self._calls: dict[str, tuple[int, OpenCalls]] = {}
+        self._tell: Callable[[str], None] | None = None
+        self._told: builtins.list[str] = []
 
     def close(self) -> None:
         """Give back every lock of this store and close the file; the next use opens it again."""
@@ -66,6 +72,27 @@ class SessionStore:
                 self.unlock(session)
         self._database.close()
 
+    def report_to(self, tell: Callable[[str], None]) -> None:
+        """Call ``tell``, from any thread, with what a person has to know; with what happened before now at once."""
+        self._tell = tell
+        told, self._told = self._told, []
+        for text in told:
+            tell(text)
+
+    def rescue(self) -> None:
+        """Keep a damaged database aside, and go on with what can be read of it. Raises ``HarnessError``."""
+        rescued = self._database.rescue()
+        self._calls.clear()
+        for session in tuple(self._held):
+            with contextlib.suppress(HarnessError), self._database.write() as connection:
+                locks.take(connection, session)
+        if rescued is None:
+            return
+        if self._tell is not None:
+            self._tell(rescued.text)
+        else:
+            self._told.append(rescued.text)
+
     def folder(self, session: str) -> Path:
         """Return the session's folder for large outputs and images; whoever writes into it first makes it."""
         _check_id(session)
@@ -73,6 +100,7 @@ class SessionStore:
 
     # --- the index ---------------------------------------------------------------------------------
 
+    @retried
     def create(
         self,
         root: Path,
@@ -112,26 +140,31 @@ class SessionStore:
             self._hold(session)
         return self.info(session)
 
+    @retried
     def info(self, session: str) -> SessionInfo:
         """Return the session with this id, or with the one id that starts so. Raises ``UsageError``."""
         with self._database.read() as connection:
             return self._index.find(connection, session)
 
+    @retried
     def list(self, root: Path | None = None) -> builtins.list[SessionInfo]:
         """Return the sessions of ``root``, or all of them, the one that changed last first."""
         with self._database.read() as connection:
             return self._index.of_root(connection, root)
 
+    @retried
     def latest(self, root: Path) -> SessionInfo | None:
         """Return the session of ``root`` to go on with: the latest that has a message and is not a subagent's."""
         with self._database.read() as connection:
             return self._index.latest(connection, root)
 
+    @retried
     def last_seq(self, session: str) -> int:
         """Return the number of the latest event, 0 before the first. Raises ``UsageError`` for an unknown session."""
         with self._database.read() as connection:
             return rows.last_seq(connection, session)
 
+    @retried
     def rename(self, session: str, title: str) -> None:
         """Give the session a title.
 
@@ -148,6 +181,7 @@ class SessionStore:
                 tables.set_last(connection, session, seq, envelope.time, ahead=0)
             tables.set_title(connection, session, wanted)
 
+    @retried
     def delete(self, session: str) -> None:
         """Remove the session, its subagents' sessions and their folders. Raises ``HarnessError`` when one is open."""
         with self._database.write() as connection:
@@ -173,6 +207,7 @@ class SessionStore:
 
     # --- the record --------------------------------------------------------------------------------
 
+    @retried
     def append(self, session: str, envelopes: Sequence[Envelope]) -> None:
         """Write events and the messages that they add, in one transaction; durable on return.
 
@@ -206,17 +241,23 @@ class SessionStore:
         """
         self.last_seq(session)
         while True:
-            with self._database.read() as connection:
-                page = connection.execute(
-                    f"SELECT {rows.EVENT_COLUMNS} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
-                    (session, after_seq, _PAGE),
-                ).fetchall()
-                envelopes = rows.read_events(connection, session, page)
+            envelopes, last = self._page(session, after_seq)
             yield from envelopes
-            if len(page) < _PAGE:
+            if last is None:
                 return
-            after_seq = int(page[-1][0])
+            after_seq = last
 
+    @retried
+    def _page(self, session: str, after_seq: int) -> tuple[builtins.list[Envelope], int | None]:
+        with self._database.read() as connection:
+            page = connection.execute(
+                f"SELECT {rows.EVENT_COLUMNS} FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
+                (session, after_seq, _PAGE),
+            ).fetchall()
+            envelopes = rows.read_events(connection, session, page)
+        return envelopes, int(page[-1][0]) if len(page) == _PAGE else None
+
+    @retried
     def latest_of(self, session: str, kind: type[E]) -> E | None:
         """Return the last event of a class, ``None`` where there is none that can be read."""
         with self._database.read() as connection:
@@ -228,6 +269,7 @@ class SessionStore:
         event = next(iter(envelopes), None)
         return event.event if event is not None and isinstance(event.event, kind) else None
 
+    @retried
     def messages(self, session: str, *, since_compaction: bool = True) -> builtins.list[StoredMessage]:
         """Return what a model is sent: the messages after the last ``context_compacted``, or all of them.
 
@@ -240,11 +282,13 @@ class SessionStore:
             after = rows.last_compaction(connection, session) if since_compaction else 0
             return [StoredMessage(seq, message) for seq, message in rows.history(connection, session, after)]
 
+    @retried
     def undo_log(self, session: str) -> UndoLog:
         """Return what can be undone and redone in the session. Raises ``UsageError`` for an unknown one."""
         with self._database.read() as connection:
             return read_log(connection, session)
 
+    @retried
     def repair(self, session: str) -> builtins.list[ToolMessage]:
         """Make the history one that a provider takes, and return the results that calls at its end were given.
 
@@ -275,6 +319,7 @@ class SessionStore:
             tables.set_last(connection, session, last, rfc3339(self._clock.now()), ahead=0)
         return [ToolMessage(call.call, call.tool, INTERRUPTED, True) for call in found.waiting]
 
+    @retried
     def open_numbers(self, session: str) -> int:
         """Return the number of the latest event, for the stream that goes on after it.
 
@@ -287,6 +332,7 @@ class SessionStore:
 
     # --- locks -------------------------------------------------------------------------------------
 
+    @retried
     def lock(self, session: str) -> bool:
         """Open the session for this process; false when one that lives (this one too) has it open already.
 
@@ -299,6 +345,7 @@ class SessionStore:
             self._hold(session)
         return taken
 
+    @retried
     def unlock(self, session: str, *, seen: int = 0) -> None:
         """Give the session back; nothing happens when this process does not hold it.
 

@@ -150,18 +150,6 @@ def test_a_file_that_others_could_read_is_closed_to_them(database: Path) -> None
     store.close()
 
 
-def test_a_damaged_file_is_named_and_left_as_it_is(database: Path) -> None:
-    database.parent.mkdir()
-    database.write_bytes(b"this is no database" * 100)
-    store = SessionStore(database)
-    with pytest.raises(HarnessError) as raised:
-        store.list()
-    assert raised.value.code == "corrupt"
-    assert raised.value.where == str(database)
-    store.close()
-    assert database.read_bytes() == b"this is no database" * 100
-
-
 def test_a_database_of_a_later_version_is_not_touched(store: SessionStore, database: Path) -> None:
     store.create(Path("/p"))
     store.close()

@@ -127,8 +127,8 @@ def test_a_repair_is_kept_once_and_the_record_stays_as_it_was(store: SessionStor
     assert told.event == Notice(
         "warning",
         "sessions",
-        "the history was repaired (messages that cannot be read, left out: 1; results without an open call, left out: 1;"
-        " results in the wrong place, moved to their answer: 1; results that were missing, put in as"
+        "the history was repaired (messages that cannot be read, left out: 1; results without an open call, left out:"
+        " 1; results in the wrong place, moved to their answer: 1; results that were missing, put in as"
         " 'interrupted, effect unknown': 1)",
     )
     assert (told.seq, result.seq, result.event.type) == (101, 102, "tool_finished")

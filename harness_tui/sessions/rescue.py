@@ -1,0 +1,289 @@
+"""What happens to a damaged database: kept aside byte for byte, and what can be read goes into a new one.
+
+SQLite stops at the first damaged page. Here each table is read around such pages, by the numbers of its rows; a session
+whose own row was lost is made anew from its events. The damaged file is copied, together
+with its ``-wal`` and ``-shm``, before SQLite closes it, which would write into it; it is read from another copy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from harness_tui.core.paths import make_private_folder
+from harness_tui.sessions import packing
+from harness_tui.sessions.tables import RESERVE
+
+FOLDER: Final = "damaged"
+"""Where damaged databases are kept, beside the database; the latest five of them."""
+
+_KEPT: Final = 5
+_SUFFIXES: Final = ("", "-wal", "-shm")
+_TABLES: Final = ("sessions", "events", "messages", "blobs", "blob_refs", "repairs", "locks")
+_PAGE: Final = 256
+_ROWS: Final = 2**62
+_LONGEST: Final = 64 * 1024**3
+_MAGIC: Final = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    """What came of it: where the damaged files are, and how many sessions and events could be read."""
+
+    kept: Path
+    sessions: int
+    events: int
+
+    @property
+    def text(self) -> str:
+        """Say it to a person."""
+        found = (
+            f"{self.sessions} sessions with {self.events} events were read from it"
+            if self.sessions
+            else ("nothing could be read from it")
+        )
+        return f"the session database was damaged; {found}. The damaged files are kept as they were in {self.kept}"
+
+
+def looks_damaged(path: Path, *, expected: bool) -> str | None:
+    """Return why the file at ``path`` is no whole database, ``None`` for one that SQLite should be asked about.
+
+    Looked at before SQLite is, which deletes the ``-wal`` of an empty file. ``expected``: there was a database here.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError:
+        return None  # it is missing, or whoever opens it says why it cannot be
+    has_log = _size(path.with_name(path.name + "-wal")) > 0
+    if size == 0:
+        return "the file is empty" if expected or has_log else None
+    if not head.startswith(_MAGIC) or len(head) < 100:
+        return "the file is not a database"
+    page = int.from_bytes(head[16:18], "big")
+    pages, counted = int.from_bytes(head[28:32], "big"), head[24:28] == head[92:96]
+    # With a log the file may be shorter for a moment: the log is written back page by page, the first one first.
+    if counted and not has_log and size < pages * (65536 if page == 1 else page):
+        return "the file was cut off"
+    return None
+
+
+def keep_aside(path: Path) -> Path:
+    """Copy the database and its logs into the folder of damaged ones, byte for byte, and return where they are.
+
+    Raises ``OSError``.
+    """
+    folder = make_private_folder(path.parent / FOLDER)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    kept = folder / stamp
+    number = 1
+    while kept.exists():
+        number += 1
+        kept = folder / f"{stamp}-{number}"
+    kept.mkdir(mode=0o700)
+    for suffix in _SUFFIXES:
+        source = path.with_name(path.name + suffix)
+        if source.exists():
+            descriptor = os.open(kept / source.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as target, source.open("rb") as file:
+                shutil.copyfileobj(file, target)
+                target.flush()
+                os.fsync(descriptor)
+    for old in sorted(entry for entry in folder.iterdir() if entry.is_dir())[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+    return kept
+
+
+def replace_damaged(path: Path, kept: Path, set_up: Callable[[Path], None]) -> Rescued:
+    """Put a new database in the place of ``path``, with what can be read of ``kept``; nobody may have it open.
+
+    ``set_up`` makes an empty database of the present schema. Raises ``OSError`` and ``sqlite3.Error``.
+    """
+    with tempfile.TemporaryDirectory(prefix=".rescue-", dir=path.parent) as name:
+        work = Path(name)
+        for file in kept.iterdir():
+            shutil.copyfile(file, work / file.name)
+        new = work / f"new-{path.name}"
+        set_up(new)
+        events = _read_into(work / path.name, new)
+        sessions = _rebuild(new)
+        for suffix in _SUFFIXES[1:]:  # they belong to the damaged file; to the new one they would be poison
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        os.replace(new, path)
+    return Rescued(kept, sessions, events)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _read_into(damaged: Path, new: Path) -> int:
+    """Copy every row that can be read; return how many of them are events."""
+    events = 0
+    target = sqlite3.connect(new, isolation_level=None)
+    try:
+        for source in _opened(damaged):
+            target.execute("BEGIN")
+            for table in _TABLES:
+                columns = _shared_columns(source, target, table)
+                if not columns:
+                    continue
+                marks = ",".join("?" * len(columns))
+                insert = f"INSERT OR IGNORE INTO {table} ({','.join(columns)}) VALUES ({marks})"
+                for row in _rows(source, table, columns):
+                    with contextlib.suppress(sqlite3.Error):  # a value that the column does not take
+                        events += target.execute(insert, row).rowcount if table == "events" else 0
+                        if table != "events":
+                            target.execute(insert, row)
+            target.execute("COMMIT")
+    finally:
+        target.close()
+    return events
+
+
+def _opened(damaged: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a connection to the damaged file, where it can be opened at all: with its log, else without."""
+    _lengthen(damaged)
+    for with_log in (True, False):
+        if not with_log:
+            for suffix in _SUFFIXES[1:]:
+                damaged.with_name(damaged.name + suffix).unlink(missing_ok=True)
+        connection: sqlite3.Connection | None = None
+        try:
+            connection = sqlite3.connect(damaged, isolation_level=None)
+            connection.text_factory = lambda data: data.decode("utf-8", "replace")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.Error:
+            if connection is not None:
+                connection.close()
+            continue
+        try:
+            yield connection
+        finally:
+            connection.close()
+        return
+
+
+def _lengthen(damaged: Path) -> None:
+    """Give a file that was cut off the size that it says it has: SQLite reads nothing of one that is shorter."""
+    with contextlib.suppress(OSError), damaged.open("r+b") as file:
+        head = file.read(100)
+        page = int.from_bytes(head[16:18], "big")
+        size = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
+        # A size that is rubbish itself makes no file of terabytes.
+        if head.startswith(_MAGIC) and file.seek(0, os.SEEK_END) < size <= _LONGEST:
+            file.truncate(size)
+
+
+def _shared_columns(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> list[str]:
+    try:
+        there = {str(row[1]) for row in source.execute(f"PRAGMA table_info({table})")}
+    except sqlite3.Error:
+        return []
+    return [str(row[1]) for row in target.execute(f"PRAGMA table_info({table})") if str(row[1]) in there]
+
+
+def _rows(source: sqlite3.Connection, table: str, columns: list[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of ``table`` in the order of their numbers, jumping over those that cannot be read."""
+    query = f"SELECT rowid, {','.join(columns)} FROM {table} WHERE rowid >= ? ORDER BY rowid LIMIT ?"
+
+    def page(start: int, limit: int) -> list[tuple[Any, ...]] | None:
+        try:
+            return source.execute(query, (start, limit)).fetchall()
+        except (sqlite3.Error, OverflowError):
+            return None
+
+    start, limit = 1, _PAGE
+    while True:
+        found = page(start, limit)
+        if found is None and limit > 1:
+            limit = 1  # up to the damaged one, one by one
+            continue
+        if found is None:
+            following = _next_readable(page, start)
+            if following is None:
+                return
+            start, limit = following, _PAGE
+            continue
+        for row in found:
+            yield tuple(row[1:])
+        if not found:
+            return
+        start = int(found[-1][0]) + 1
+
+
+def _next_readable(page: Callable[[int, int], list[tuple[Any, ...]] | None], bad: int) -> int | None:
+    """Return the first number after ``bad`` from where on rows can be read, ``None`` when there is none.
+
+    Rows lie in pages by their numbers, so that what is readable after a damaged page begins at one number.
+    """
+    step = 1
+    while bad + step < _ROWS:
+        found = page(bad + step, 1)
+        if found is not None:
+            if not found:
+                return None
+            low, high = bad + step // 2, bad + step
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if page(middle, 1) is not None else (middle, high)
+            return high
+        step *= 2
+    return None
+
+
+def _rebuild(new: Path) -> int:
+    """Make the index fit what was read; return the number of sessions."""
+    connection = sqlite3.connect(new, isolation_level=None)
+    try:
+        connection.execute("BEGIN")
+        for (session,) in connection.execute(
+            "SELECT DISTINCT session FROM events WHERE session NOT IN (SELECT id FROM sessions)"
+        ).fetchall():
+            _make_row(connection, str(session))
+        connection.execute(
+            "UPDATE sessions SET "
+            "last_seq = max(last_seq, coalesce((SELECT max(seq) FROM events WHERE session = sessions.id), 0)), "
+            "messages = (SELECT count(*) FROM messages WHERE session = sessions.id)"
+        )
+        connection.execute("UPDATE sessions SET reserved = max(reserved, last_seq + ?) WHERE last_seq > 0", (RESERVE,))
+        for table in ("events", "messages"):
+            for session, text in connection.execute(f"SELECT session, blobs FROM {table} WHERE blobs IS NOT NULL"):
+                with contextlib.suppress(ValueError):
+                    refs = [(session, key) for _, key in packing.read_places(text)]
+                    connection.executemany("INSERT OR IGNORE INTO blob_refs VALUES (?, ?)", refs)
+        packing.drop_unused(connection)
+        connection.execute("COMMIT")
+        return int(connection.execute("SELECT count(*) FROM sessions").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def _make_row(connection: sqlite3.Connection, session: str) -> None:
+    first, last = connection.execute("SELECT min(time), max(time) FROM events WHERE session = ?", (session,)).fetchone()
+    row = connection.execute(
+        "SELECT json FROM events WHERE session = ? AND type = 'session_started'", (session,)
+    ).fetchone()
+    started: dict[str, Any] = {}
+    if row is not None:
+        with contextlib.suppress(ValueError):
+            started = dict(json.loads(row[0]))
+    parent = json.dumps(started["parent"]) if isinstance(started.get("parent"), dict) else None
+    root = started.get("root")
+    connection.execute(
+        "INSERT INTO sessions (id, root, title, created, updated, parent) VALUES (?, ?, ?, ?, ?, ?)",
+        (session, root if isinstance(root, str) else "/", "(found in a damaged database)", first, last, parent),
+    )
