@@ -188,6 +188,10 @@ class DiagnosticsSource(Protocol):
         """Return the verdict on ``path`` within ``wait`` seconds, or within the configured time for ``None``."""
         ...
 
+    def take_late(self) -> Sequence[Verdict]:
+        """Return the errors that became known after their askers had gone, or in other files: each verdict once."""
+        ...
+
 
 # --- tools ---------------------------------------------------------------------------------------
 

@@ -92,6 +92,7 @@ class LspPool:
         self._store = DiagnosticStore()
         self._clients: dict[tuple[str, Path], Client] = {}
         self._faults: dict[str, int] = {}
+        self._late: dict[Path, Verdict] = {}
         self._stopped: set[str] = set()
         self._tools: tuple[Tool, ...] = (DiagnosticsTool(self), QueryTool(self))
         self._reaper: asyncio.Task[None] | None = None
@@ -137,7 +138,16 @@ class LspPool:
                 break  # otherwise the next one of the group serves
         if not answers:
             return self._skipped(place, started, self._chooser.why_nobody(place))
-        return self._verdict(place, started, list(answers.values()))
+        verdict = self._verdict(place, started, list(answers.values()))
+        if verdict.verdict in ("fresh", "unchanged"):
+            self._late.pop(place, None)  # told now
+        return verdict
+
+    def take_late(self) -> list[Verdict]:
+        """Return the verdicts with errors that came late since the last call, in the order of their coming."""
+        late = list(self._late.values())
+        self._late.clear()
+        return late
 
     def tools(self) -> Sequence[Tool]:
         """Return the tools ``diagnostics`` and ``lsp``; nothing when language servers are turned off."""
@@ -322,16 +332,12 @@ class LspPool:
             if known is not None and known_here is not None and known.digest == known_here.digest:
                 items.append(known.items)
                 servers.append(client.spec.name)
-        self._sink.emit(
-            DiagnosticsReported(
-                path=self._name(path),
-                verdict="fresh",
-                elapsed_ms=self._since(asked),
-                servers=tuple(servers),
-                items=merge(items),
-                late=True,
-            )
-        )
+        found = merge(items)
+        name, spent = self._name(path), self._since(asked)
+        self._sink.emit(DiagnosticsReported(name, "fresh", spent, tuple(servers), found, late=True))
+        self._late.pop(path, None)
+        if any(item.severity == "error" for item in found):
+            self._late[path] = Verdict(name, "fresh", spent, found, late=True)
 
     def _notice(self, server: ServerLife, text: str, hint: str | None) -> None:
         self._sink.emit(Notice("warning", f"lsp:{server.spec.name}", clean_for_display(text, one_line=True), hint))

@@ -1,10 +1,12 @@
 """What language servers say of a file that a tool has just written: for the model, for people, or for nobody.
 
-The model is told of errors of a fresh verdict and of nothing else; a person sees every verdict, with its reason.
+The model is told of errors of a fresh verdict, of those that became known later (once, with the next result), and of
+nothing else; a person sees every verdict, with its reason.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -14,9 +16,10 @@ from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import DiagnosticsReported, Notice
 from harness_tui.core.seams import DiagnosticsSource, ToolContext
 from harness_tui.core.text import clean_for_display, cut_end
-from harness_tui.core.values import Verdict
+from harness_tui.core.values import DiagnosticItem, Verdict
 
 HEADER: Final = "LSP errors detected in this file, please fix:"
+LATE_HEADER: Final = "LSP errors detected in other files, or late after earlier edits:"
 _SHOWN_ERRORS: Final = 20
 _MESSAGE_CHARS: Final = 300
 
@@ -54,12 +57,23 @@ async def report_on(source: DiagnosticsSource | None, path: Path, context: ToolC
             by_server=verdict.servers or None,
         )
     )
-    return Report(errors_text(verdict), {"diagnostics": encode(verdict)})
+    # The file's own errors come last: that is where they are looked for.
+    text = late_text(source.take_late()) + errors_text(verdict)
+    return Report(text, {"diagnostics": encode(verdict)})
 
 
 def errors_text(verdict: Verdict) -> str:
     """Return the lines for the model: empty unless the verdict is fresh and holds errors."""
     errors = [item for item in verdict.items if item.severity == "error"] if verdict.verdict == "fresh" else []
+    return _lines(HEADER, errors)
+
+
+def late_text(verdicts: Sequence[Verdict]) -> str:
+    """Return the lines for the model on errors that became known since the last result; empty without any."""
+    return _lines(LATE_HEADER, [item for verdict in verdicts for item in verdict.items if item.severity == "error"])
+
+
+def _lines(header: str, errors: Sequence[DiagnosticItem]) -> str:
     if not errors:
         return ""
     lines = [
@@ -69,4 +83,4 @@ def errors_text(verdict: Verdict) -> str:
     ]
     if len(errors) > _SHOWN_ERRORS:
         lines.append(f"... and {len(errors) - _SHOWN_ERRORS} more")
-    return "\n".join(["", HEADER, *lines])
+    return "\n".join(["", header, *lines])

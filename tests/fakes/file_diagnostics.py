@@ -16,6 +16,7 @@ class FakeDiagnostics:
     verdict: Verdict = field(default_factory=lambda: Verdict("a.py", "skipped", 0, reason="no server"))
     error: HarnessError | None = None
     told: list[tuple[str, str]] = field(default_factory=list)
+    late: list[Verdict] = field(default_factory=list)
 
     async def touch(self, path: Path) -> None:
         """Note it."""
@@ -27,3 +28,8 @@ class FakeDiagnostics:
         """Note it and answer."""
         self.told.append((f"wait {wait}", path.name))
         return self.verdict
+
+    def take_late(self) -> list[Verdict]:
+        """Return ``late`` once."""
+        late, self.late = self.late, []
+        return late

@@ -84,6 +84,8 @@ async def test_a_file_that_another_one_breaks_is_reported_without_being_asked_fo
     assert lines(await pool.diagnostics(used)) == [(1, 1, "BAD now")]
     broken = await bench.sink.wait_for(DiagnosticsReported, lambda event: event.path == "user.txt")
     assert (broken.late, broken.verdict, [item.message for item in broken.items]) == (True, "fresh", ["in used.txt"])
+    assert [(late.path, late.late, len(late.items)) for late in pool.take_late()] == [("user.txt", True, 1)]
+    assert pool.take_late() == []
 
     used.write_text("mended\n")
     assert lines(await pool.diagnostics(used)) == []
@@ -91,3 +93,4 @@ async def test_a_file_that_another_one_breaks_is_reported_without_being_asked_fo
         DiagnosticsReported, lambda event: event.path == "user.txt" and event is not broken
     )
     assert (mended.late, mended.items) == (True, ())
+    assert pool.take_late() == []

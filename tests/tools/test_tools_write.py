@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,22 @@ async def test_errors_of_a_fresh_verdict_end_the_output(bench: Any) -> None:
     assert kept["verdict"] == "fresh"
     assert [(each["line"], each["severity"]) for each in kept["items"]] == [(3, "error"), (4, "warning"), (9, "error")]
     assert not result.is_error
+
+
+async def test_errors_that_became_known_later_are_told_once_and_before_the_file_s_own(bench: Any) -> None:
+    other = replace(item(7, "error", "x is gone"), path="src/b.py")
+    bench.diagnostics.verdict = Verdict("src/a.py", "fresh", 41, (item(3, "error", "wrong"),))
+    bench.diagnostics.late = [Verdict("src/b.py", "fresh", 900, (other, item(8, "warning", "w")), late=True)]
+    result = await bench.call("write", path="src/a.py", content="x\n")
+    assert result.output == (
+        "Created src/a.py (+1 -0)\n"
+        "LSP errors detected in other files, or late after earlier edits:\n"
+        "src/b.py: L7: x is gone\n"
+        "LSP errors detected in this file, please fix:\n"
+        "src/a.py: L3: wrong"
+    )
+    again = await bench.call("write", path="src/a.py", content="y\n")
+    assert "src/b.py" not in again.output
 
 
 @pytest.mark.parametrize("word", ["unchanged", "unknown", "skipped"])
