@@ -127,7 +127,7 @@ class Presenter:
                 self._apply_session(envelope)
             case ev.DiagnosticsReported() | ev.ServerChanged() | ev.Notice():
                 self._apply_surroundings(envelope.event, past=self._replaying and envelope.time < self._since)
-            case ev.MessageAdded() | ev.ContextCompacted() | ev.UndoApplied():
+            case ev.MessageAdded() | ev.ContextCompacted() | ev.UndoApplied() | ev.RedoApplied():
                 self._apply_record(envelope.event)
             case _:
                 pass  # todo_updated has no place in the transcript
@@ -157,8 +157,9 @@ class Presenter:
             case ev.ContextCompacted():
                 head = f"History summed up: {event.before:,} to {event.after:,} tokens"
                 self._add(SummaryBlock(head, clean_for_display(event.summary)))
-            case ev.UndoApplied():
-                text = f"Changes of a run taken back: {', '.join(event.paths) or 'none'}"
+            case ev.UndoApplied() | ev.RedoApplied():
+                done = "taken back" if isinstance(event, ev.UndoApplied) else "in force again"
+                text = f"Run {event.run} {done}; files: {', '.join(event.paths) or 'none'}"
                 hint = f"changed since, left alone: {', '.join(event.conflicts)}" if event.conflicts else ""
                 self._add(NoticeBlock("info", "undo", clean_for_display(text), clean_for_display(hint) or None))
             case _:

@@ -65,6 +65,10 @@ class SlashRunner:
                 await self._call(arguments)
             case "commands":
                 await self._show_commands()
+            case "undo":
+                await self._host.send(it.Undo(arguments or None))
+            case "redo":
+                await self._host.send(it.Redo())
             case "ps":
                 await self._show_processes()
             case _:

@@ -245,13 +245,18 @@ async def test_a_refused_command_comes_back_into_the_prompt(open_app: Any) -> No
 
 async def test_own_commands_are_not_sent(open_app: Any) -> None:
     async with open_app() as (app, pilot, backend):
-        for line in ("/undo", "/model replay/other", '/call read {"path": "a.py"}', "/call read {"):
+        for line in ("/theme", "/undo", "/redo", "/model replay/other", '/call read {"path": "a.py"}', "/call read {"):
             app.prompt.set_text(line)
             await pilot.press("enter")
             await pilot.pause()
-        await until(lambda: len(backend.session.sent) == 2)
-        assert backend.session.sent == [it.SetSession(model="replay/other"), it.CallTool("read", {"path": "a.py"})]
-        assert "/undo is not in this version yet" in screen_text(app)
+        await until(lambda: len(backend.session.sent) == 4)
+        assert backend.session.sent == [
+            it.Undo(),
+            it.Redo(),
+            it.SetSession(model="replay/other"),
+            it.CallTool("read", {"path": "a.py"}),
+        ]
+        assert "/theme is not in this version yet" in screen_text(app)
         assert "the arguments are no JSON" in screen_text(app)
         assert app.prompt.text == "/call read {"
 

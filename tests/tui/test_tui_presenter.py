@@ -54,6 +54,17 @@ def sources(presenter: Presenter) -> list[str]:
     return [block.source for block in presenter.transcript.blocks if isinstance(block, MarkdownBlock)]
 
 
+def test_an_undo_and_a_redo_tell_which_files_they_touched_and_which_they_left(session: Any) -> None:
+    presenter = session.play(
+        ev.UndoApplied("run_1", ("a.py", "b\x1b[2J.py"), ("c.py",)), ev.RedoApplied("run_1", (), ())
+    )
+    blocks = [block for block in presenter.transcript.blocks if isinstance(block, NoticeBlock)]
+    assert [(block.text, block.hint) for block in blocks] == [
+        ("Run run_1 taken back; files: a.py, b.py", "changed since, left alone: c.py"),
+        ("Run run_1 in force again; files: none", None),
+    ]
+
+
 def test_a_message_shows_what_was_typed(session: Any) -> None:
     assert only(session.play(START), UserBlock).typed == "hello"
     assert session.presenter.state.running

@@ -11,6 +11,7 @@ import click
 
 from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option
 from harness_tui.cli.streams import write_result
+from harness_tui.cli.verbs.sessions_undo import undo
 from harness_tui.config.places import Places
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.events import MessageAdded, Notice, RunFinished, TextFinished, ToolFinished, ToolStarted
@@ -21,6 +22,9 @@ from harness_tui.sessions.store import SessionStore
 @click.group(short_help="List and show sessions.")
 def command() -> None:
     """List and show recorded sessions."""
+
+
+command.add_command(undo)
 
 
 def _store() -> SessionStore:
