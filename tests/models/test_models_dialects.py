@@ -12,64 +12,23 @@ from typing import Any
 
 import pytest
 from fakes.chat_server import FakeChatServer, FakeReply, FakeRequest, Handler, chat_server
+from fakes.dialect_models import ADAPTERS, GREP, KEY, READ, SETTINGS, WHOLE, model_at, playing, stream
 from fakes.dialects import ANTHROPIC, CHAT, GOOGLE, RESPONSES, USAGE, Answer, Dialect, Read
 
-from harness_tui.core.messages import Message, ToolCall, UserMessage
+from harness_tui.core.messages import ToolCall, UserMessage
 from harness_tui.core.seams import (
     CallChunk,
     Finished,
-    Model,
     ModelError,
     ModelEvent,
-    ModelSettings,
     ReasoningChunk,
     TextChunk,
 )
-from harness_tui.core.values import ToolSpec
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.library_model import LibraryModel
 from harness_tui.models.openai_compatible import OpenAICompatibleModel
 
-KEY = "tok-0123456789abcdef"
-SETTINGS = ModelSettings(system="be brief", agent="build")
-READ = ToolSpec("read", "reads a file", {"type": "object", "properties": {"path": {"type": "string"}}})
-GREP = ToolSpec("grep", "looks for text", {"type": "object", "properties": {"pattern": {"type": "string"}}})
-WHOLE = Answer(
-    reasoning=("Let me ", "see."),
-    text=("I will ", "look, Grüße."),
-    calls=(("call_a", "read", ('{"pa', 'th": "', 'ä.py"}')), ("call_b", "grep", ('{"pattern"', ': "x y"}'))),
-)
-ADAPTERS = {
-    "compatible": CHAT,
-    "openai-chat": CHAT,
-    "openai-responses": RESPONSES,
-    "anthropic": ANTHROPIC,
-    "google": GOOGLE,
-}
-
 each = pytest.mark.parametrize("adapter", ADAPTERS)
-
-
-def model_at(adapter: str, url: str, *, provider: str = "mine", timeout: float = 20.0, **options: Any) -> Any:
-    dialect = ADAPTERS[adapter]
-    address = url.removesuffix("/v1") + dialect.base
-    endpoint = Endpoint(provider, address, KEY, "MINE_API_KEY", kind=dialect.kind, timeout=timeout)
-    if adapter == "compatible":
-        return OpenAICompatibleModel(replace(endpoint, kind="openai-compatible"), "m", **options)
-    return LibraryModel(endpoint, "m", **options)
-
-
-async def stream(
-    model: Model,
-    messages: Sequence[Message] = (UserMessage("hi"),),
-    tools: Sequence[ToolSpec] = (),
-    came: list[ModelEvent] | None = None,
-) -> list[ModelEvent]:
-    result: list[ModelEvent] = [] if came is None else came
-    async with asyncio.timeout(60), aclosing(model.stream(messages, tools, SETTINGS)) as events:
-        async for event in events:
-            result.append(event)
-    return result
 
 
 @asynccontextmanager
@@ -92,13 +51,6 @@ async def refused(adapter: str, handler: Handler, **options: Any) -> ModelError:
         await answered(adapter, handler, **options)
     assert KEY not in f"{raised.value.message} {raised.value.hint}"
     return raised.value
-
-
-def playing(adapter: str, answer: Answer) -> Handler:
-    async def handler(reply: FakeReply, _: FakeRequest) -> None:
-        await ADAPTERS[adapter].play(reply, answer)
-
-    return handler
 
 
 def plain(events: Sequence[ModelEvent]) -> list[ModelEvent]:
