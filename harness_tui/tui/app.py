@@ -44,7 +44,7 @@ class HarnessApp(App[None]):
     TITLE = "Harness"
     ENABLE_COMMAND_PALETTE = False
     AUTO_FOCUS = "#prompt"  # from the first key on: what is typed early belongs there
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - declared so by Textual
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-broad")]  # noqa: RUF012 - declared so by Textual
     VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "escape", "Cancel the run; leave a panel", show=False),
@@ -121,7 +121,7 @@ class HarnessApp(App[None]):
     def show_panel(self, tab: str) -> None:
         """Show a tab of the side panel."""
         if self.controller is not None:
-            self.controller.show_panel(tab)
+            self.controller.panel.show(tab)
 
     def insert_prompt(self, text: str) -> None:
         """Put ``text`` into the prompt and go there."""
@@ -194,24 +194,10 @@ class HarnessApp(App[None]):
         if self.controller is not None:
             self.controller.answer(event.answer)
 
-    def on_side_panel_inserted(self, event: SidePanel.Inserted) -> None:
-        """A row of the panel goes into the prompt."""
-        self.insert_prompt(event.text)
-
-    def on_side_panel_restart_wanted(self, event: SidePanel.RestartWanted) -> None:
-        """A server is to be restarted."""
+    def on_side_panel_wanted(self, event: SidePanel.Wanted) -> None:
+        """A key of the panel asks for something."""
         if self.controller is not None:
-            self.controller.restart(event.kind, event.name)
-
-    def on_side_panel_preview_wanted(self, event: SidePanel.PreviewWanted) -> None:
-        """A skill's text is wanted."""
-        if self.controller is not None:
-            self.controller.preview(event.path)
-
-    def on_side_panel_left(self) -> None:
-        """The person leaves the panel."""
-        if self.controller is not None:
-            self.controller.leave_panel()
+            self.controller.panel.want(event.want)
 
     def on_trust_dialog_typed(self, event: TrustDialog.Typed) -> None:
         """Somebody types while the trust dialog is up: the text goes on."""
@@ -271,7 +257,7 @@ class HarnessApp(App[None]):
     def action_toggle_panel(self) -> None:
         """Show or hide the side panel."""
         if self.controller is not None:
-            self.controller.toggle_panel()
+            self.controller.panel.toggle()
 
     def action_toggle_details(self) -> None:
         """Show every output whole, or folded."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness_tui.core.bus import Subscription
     from harness_tui.core.envelope import Envelope
     from harness_tui.core.intents import Intent
+    from harness_tui.core.values import Action, Scope
 
 
 class StartOptions(Protocol):
@@ -175,17 +176,88 @@ class AgentRow(Protocol):
     def description(self) -> str: ...
 
 
+class DescendantRow(Protocol):
+    """A process that a child started, directly or not. ``rss`` in bytes, ``cpu`` in seconds."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def ppid(self) -> int: ...
+    @property
+    def rss(self) -> int: ...
+    @property
+    def cpu(self) -> float: ...
+    @property
+    def command(self) -> Sequence[str]: ...
+
+
 class ProcessRow(Protocol):
-    """One child process; ``rss`` in bytes."""
+    """One child process. ``started`` is RFC 3339 UTC, ``rss`` in bytes, ``cpu`` in seconds.
+
+    ``restarts`` are the earlier starts of its owner, ``tree`` what it started, parents first.
+    """
 
     @property
     def owner(self) -> str: ...
     @property
     def pid(self) -> int: ...
     @property
-    def rss(self) -> int | None: ...
+    def started(self) -> str: ...
+    @property
+    def rss(self) -> int: ...
+    @property
+    def cpu(self) -> float: ...
+    @property
+    def restarts(self) -> int: ...
     @property
     def command(self) -> Sequence[str]: ...
+    @property
+    def tree(self) -> Sequence[DescendantRow]: ...
+
+
+class RuleRow(Protocol):
+    """One permission rule; ``source`` is ``file:line``, or says where else it comes from."""
+
+    @property
+    def permission(self) -> str: ...
+    @property
+    def pattern(self) -> str: ...
+    @property
+    def action(self) -> Action: ...
+    @property
+    def layer(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+
+
+class ApprovalRow(Protocol):
+    """One approval; ``added`` is RFC 3339 UTC. ``bound``: it holds while the tool is described as it was."""
+
+    @property
+    def scope(self) -> Scope: ...
+    @property
+    def permission(self) -> str: ...
+    @property
+    def pattern(self) -> str: ...
+    @property
+    def added(self) -> str: ...
+    @property
+    def bound(self) -> bool: ...
+
+
+class PermissionRows(Protocol):
+    """Rules in the order in which they are asked, approvals newest first, and what is wrong with their file."""
+
+    @property
+    def agent(self) -> str: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def rules(self) -> Sequence[RuleRow]: ...
+    @property
+    def approvals(self) -> Sequence[ApprovalRow]: ...
+    @property
+    def problems(self) -> Sequence[str]: ...
 
 
 class BackendSession(Protocol):
@@ -269,6 +341,35 @@ class Backend(Protocol):
 
     async def processes(self) -> Sequence[ProcessRow]:
         """Return the child processes that run now."""
+        ...
+
+    async def stop_process(self, owner: str, pid: int) -> None:
+        """End a child process with everything that it started, and return when it is gone.
+
+        A server stays stopped until it is restarted.
+        """
+        ...
+
+    async def process_output(self, owner: str, pid: int | None) -> str:
+        """Return the last of what it wrote: a server's standard error, the output of a command in the background.
+
+        ``pid`` is ``None`` for a server that does not run. Empty where nothing is kept.
+        """
+        ...
+
+    async def permissions(self) -> PermissionRows:
+        """Return the rules and approvals that count in the present session."""
+        ...
+
+    async def revoke(self, scope: Scope, permission: str, pattern: str) -> int:
+        """Take an approval back; return how many there were."""
+        ...
+
+    async def explain(self, text: str) -> Sequence[str]:
+        """Return as lines why a call is decided as it is.
+
+        ``text`` is ``TOOL {json}``, or ``TOOL value`` for a command, a path, a URL.
+        """
         ...
 
     async def grant_trust(self) -> TrustState:

@@ -12,8 +12,7 @@ from harness_tui.tui.approval.bar import GRACE_S, RequestBar
 from harness_tui.tui.approval.page import page_for
 from harness_tui.tui.backend import BackendSession, TrustState
 from harness_tui.tui.host import Host, load_backend
-from harness_tui.tui.panels.side import SidePanel
-from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.panel_runner import PanelRunner
 from harness_tui.tui.prompt.completion import SlashCompleter
 from harness_tui.tui.prompt.popup import CompletionPopup
 from harness_tui.tui.prompt.queue import QueueView
@@ -40,9 +39,8 @@ class Controller:
         self._grace = grace
         self._host = Host(load_backend(app.backend_name, app.start_folder, app.options), self._draw)
         self.slash = SlashRunner(app, self._host)
+        self.panel = PanelRunner(app, self._host, self._run, self._focus)
         self._shown: TranscriptModel | None = None
-        self._panel: SidePanel | None = None
-        self._panel_seen: tuple[PanelState, int] | None = None
         self._bar = RequestBar(app.palette, grace=grace)
         self._queue = QueueView(app.palette)
         self._popup = CompletionPopup(app.palette)
@@ -186,55 +184,11 @@ class Controller:
         else:
             await self._host.guarded(self._host.backend.dismiss_trust())
 
-    # --- panel ---------------------------------------------------------------------------------------
-
-    def toggle_panel(self) -> None:
-        """Show the panel and go there, or hide it."""
-        if self._panel is None:
-            self.show_panel("diagnostics")
-        elif self._panel.display:
-            self._hide_panel()
-        else:
-            self.show_panel(self._panel.tab)
-
-    def show_panel(self, tab: str) -> None:
-        """Show a tab of the panel."""
-        if self._panel is None:
-            self._panel = SidePanel(self._app.palette, self._host.panels)
-            self._app.query_one("#main").mount(self._panel)
-        self._panel.display = True
-        self._panel.call_after_refresh(self._panel.show_tab, tab)
-
-    def leave_panel(self) -> None:
-        """Go back to the prompt; a panel that lies over the transcript is hidden."""
-        if self._app.screen.has_class("-narrow"):
-            self._hide_panel()
-        self._focus()
-
-    def _hide_panel(self) -> None:
-        if self._panel is not None:
-            self._panel.display = False
-        self._focus()
-
     def _focus(self) -> None:
         if self._bar.display:
             self._bar.take_focus()
         else:
             self._app.prompt.focus()
-
-    def restart(self, kind: str, name: str) -> None:
-        """Restart a server."""
-        backend = self._host.backend
-        self._run(self._host.guarded(backend.restart_server("lsp" if kind == "lsp" else "mcp", name)))
-
-    def preview(self, path: str) -> None:
-        """Load the text of a skill for the panel."""
-        self._run(self._preview(path), group="preview")
-
-    async def _preview(self, path: str) -> None:
-        text = await self._host.guarded(self._host.backend.skill_text(path))
-        if text is not None and self._panel is not None:
-            self._panel.show_preview(path, text)
 
     # --- drawing -------------------------------------------------------------------------------------
 
@@ -252,7 +206,7 @@ class Controller:
             app.status.show_state(presenter.state, self._host.panels)
             self._queue.show_items(presenter.state.queue)
         self._draw_requests()
-        self._draw_panel()
+        self.panel.draw()
         refused = presenter.take_refused()
         if refused is not None and not app.prompt.text:
             app.prompt.set_text(refused)
@@ -262,13 +216,6 @@ class Controller:
     async def _load_languages(self, wanted: set[str]) -> None:
         await asyncio.to_thread(self._app.transcript.renderer.highlighter.load, wanted)
         self._app.transcript.redraw()
-
-    def _draw_panel(self) -> None:
-        panels = self._host.panels
-        seen = (panels, panels.version)
-        if self._panel is not None and self._panel.display and seen != self._panel_seen:
-            self._panel_seen = seen
-            self._panel.show_state(panels)
 
     def _draw_requests(self) -> None:
         """Show the oldest request in the place of the prompt, or the prompt again."""

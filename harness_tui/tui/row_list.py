@@ -122,10 +122,12 @@ class RowList(Widget, can_focus=True):
             self.action_move(way)
 
     def action_edge(self, way: int) -> None:
-        """Move the mark to the first or last row."""
+        """Move the mark to the first or last row; scroll where there is none to mark."""
         places = [index for index, row in enumerate(self._rows) if row.key is not None]
         if places:
             self._mark_row(places[0] if way < 0 else places[-1])
+        else:
+            self._scroll(way * len(self._lines))
 
     def action_choose(self) -> None:
         """Choose the marked row."""

@@ -18,7 +18,7 @@ from harness_tui.tui.slash import MODES, OwnCommand
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
-    from harness_tui.tui.backend import CommandRow, ProcessRow, SessionRow
+    from harness_tui.tui.backend import CommandRow, SessionRow
 
 
 class SlashRunner:
@@ -46,6 +46,8 @@ class SlashRunner:
                 self._app.show_panel("diagnostics")
             case "skills":
                 self._app.show_panel("skills")
+            case "ps":
+                self._app.show_panel("processes")
             case "trust":
                 await self._app.ask_trust(asked=True)
             case _:
@@ -69,8 +71,8 @@ class SlashRunner:
                 await self._host.send(it.Undo(arguments or None))
             case "redo":
                 await self._host.send(it.Redo())
-            case "ps":
-                await self._show_processes()
+            case "permissions":
+                await self._show_permissions(arguments)
             case _:
                 self._host.tell("warning", f"/{name} does nothing here")
 
@@ -97,13 +99,17 @@ class SlashRunner:
 
         self._app.push_screen(Reader(self._app.palette, "Commands", at))
 
-    async def _show_processes(self) -> None:
-        processes = await self._host.backend.processes()
+    async def _show_permissions(self, arguments: str) -> None:
+        from harness_tui.tui.screens.permissions import PermissionsScreen
 
-        def at(width: int) -> list[Line]:
-            return [line for row in processes for line in _process_lines(row, width)] or [(("None.", "muted"),)]
-
-        self._app.push_screen(Reader(self._app.palette, "Child processes", at))
+        word, _, call = arguments.partition(" ")
+        screen = PermissionsScreen(self._app.palette, self._host.backend, explain=call if word == "explain" else None)
+        if word not in ("", "explain"):
+            self._host.tell(
+                "warning", f"/permissions {word} is not known", "write /permissions explain bash git status"
+            )
+            return
+        self._app.push_screen(screen)
 
     # --- session -------------------------------------------------------------------------------------
 
@@ -185,11 +191,3 @@ def _command_lines(row: CommandRow, width: int) -> list[Line]:
     note = clean_for_display(row.source if row.trusted else f"{row.source}, untrusted", one_line=True)
     lines = wrap([(name, "bold"), (f"  {note}", "muted")], width)
     return [*lines, *wrap([(about, "")], width, first=(("  ", ""),))] if about else lines
-
-
-def _process_lines(row: ProcessRow, width: int) -> list[Line]:
-    size = f"{row.rss / 1_048_576:.0f} MiB" if row.rss else ""
-    command = clean_for_display(" ".join(row.command), one_line=True)
-    owner = clean_for_display(row.owner, one_line=True)
-    head = f"{owner}  "
-    return wrap([(head, "bold"), (f"pid {row.pid} {size}  ", "muted"), (command, "")], width, rest=(("  ", ""),))

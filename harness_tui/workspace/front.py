@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -12,7 +11,6 @@ from harness_tui._version import __version__
 from harness_tui.agent.live import LiveSession
 from harness_tui.children.registry import ProcessInfo
 from harness_tui.config.loader import Flags
-from harness_tui.config.trust import TrustItem
 from harness_tui.core.bus import Subscription
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
@@ -20,9 +18,20 @@ from harness_tui.core.events import Notice
 from harness_tui.core.intents import Intent
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import read_regular
+from harness_tui.core.values import Scope
 from harness_tui.models.offline import NAME as OFFLINE
 from harness_tui.sessions.store import SessionInfo
 from harness_tui.workspace.model_rows import ModelRow, model_rows
+from harness_tui.workspace.permissions import PermissionRows, SessionPermissions
+from harness_tui.workspace.rows import (
+    AgentRow,
+    CommandRow,
+    Info,
+    ProblemRow,
+    SkillRow,
+    TrustState,
+    trust_rows,
+)
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 _NO_MODEL = "No model yet. Commands, skills, /call, !shell, MCP servers and diagnostics work without one."
@@ -46,116 +55,6 @@ class StartOptions(Protocol):
     def session(self) -> str | None: ...
     @property
     def continue_latest(self) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemRow:
-    """A fault in a file."""
-
-    level: Literal["info", "warning", "error"]
-    where: str | None
-    text: str
-    mend: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class TrustRow:
-    """One thing that waits for trust; ``kind`` says how it changed since trust was given before."""
-
-    kind: str
-    text: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class TrustState:
-    """The folder's trust; ``ask`` when the dialog is due."""
-
-    trusted: bool
-    ask: bool
-    items: tuple[TrustRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Info:
-    """An open workspace."""
-
-    root: str
-    version: str
-    trust: TrustState
-    problems: tuple[ProblemRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CommandRow:
-    """One command."""
-
-    name: str
-    description: str
-    argument_hint: str | None
-    source: str
-    trusted: bool
-    hidden: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SkillRow:
-    """One skill; ``hidden_reason`` says why the model is not offered it."""
-
-    name: str
-    slash: str
-    description: str
-    argument_hint: str | None
-    source: str
-    path: str
-    trusted: bool
-    hidden_reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class AgentRow:
-    """One agent."""
-
-    name: str
-    description: str
-
-
-def trust_rows(files: Sequence[TrustItem]) -> tuple[TrustRow, ...]:
-    """Return what waits for trust, thing by thing; files that are text alone come last, in one row.
-
-    In a folder that was trusted before each row says how it changed since, and what did not is not listed again.
-    """
-    rows: list[TrustRow] = []
-    prose: list[str] = []
-    before = any(item.change != "new" for item in files)
-    for item in files:
-        kind = item.change if before else ""
-        if item.change == "same":
-            continue
-        if item.what:
-            rows += [TrustRow(kind, _thing(item.path, part), item.path) for part in item.parts or (item.what,)]
-        elif item.change == "removed":
-            rows.append(TrustRow(kind, item.path, item.path))
-        else:
-            prose.append(item.path)
-    if prose:
-        text = "1 file that is text alone" if len(prose) == 1 else f"{len(prose)} files that are text alone"
-        rows.append(TrustRow("", text, ", ".join(prose)))
-    return tuple(rows)
-
-
-def _thing(path: str, part: str) -> str:
-    """Say which thing of which file would do what: ``command say: runs `ls` ``."""
-    place = Path(path)
-    name = place.parent.name if place.name == "SKILL.md" else place.stem
-    kind, _, rest = part.partition(" ")
-    if kind in ("command", "skill"):
-        verb, colon, code = rest.partition(": ")
-        return f"{kind} {name}: runs `{code}`" if verb == "runs" and colon else f"{kind} {name}: {rest}"
-    what, colon, target = part.partition(": ")
-    if colon and what.startswith(("MCP server ", "language server ")):
-        return f"{what}: {'reaches' if '://' in target else 'runs'} {target}"
-    return part
 
 
 class OpenSession:
@@ -326,9 +225,39 @@ class WorkspaceBackend:
         """Return the names of the tools known now."""
         return sorted(self.workspace.parts.tools())
 
+    # --- processes -----------------------------------------------------------------------------------
+
     async def processes(self) -> Sequence[ProcessInfo]:
         """Return the child processes that run now."""
-        return await asyncio.to_thread(self.workspace.children.list)
+        return await self.workspace.processes.list()
+
+    async def stop_process(self, owner: str, pid: int) -> None:
+        """End a child process with everything that it started; a server stays stopped until it is restarted."""
+        await self.workspace.processes.stop(owner, pid)
+
+    async def process_output(self, owner: str, pid: int | None) -> str:
+        """Return the last of what it wrote: a server's standard error, the output of a command in the background."""
+        return await self.workspace.processes.output(owner, pid)
+
+    # --- permissions ---------------------------------------------------------------------------------
+
+    async def permissions(self) -> PermissionRows:
+        """Return the rules and approvals that count in the present session."""
+        return await self._permissions().rows()
+
+    async def revoke(self, scope: Scope, permission: str, pattern: str) -> int:
+        """Take an approval back; return how many there were."""
+        return await self._permissions().revoke(scope, permission, pattern)
+
+    async def explain(self, text: str) -> Sequence[str]:
+        """Return as lines why a call is decided as it is."""
+        return await self._permissions().explain(text)
+
+    def _permissions(self) -> SessionPermissions:
+        if self._session is None:
+            raise HarnessError("there is no session yet")
+        choice = self._session.live.choice
+        return SessionPermissions(self.workspace, session=self._session.id, agent=choice.agent, mode=choice.mode)
 
     # --- what a person decides -----------------------------------------------------------------------
 

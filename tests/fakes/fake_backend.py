@@ -10,7 +10,7 @@ from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.bus import EventStream, Subscription
 from harness_tui.core.envelope import Envelope
-from harness_tui.core.errors import HarnessError
+from harness_tui.core.errors import HarnessError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,51 @@ class FakeNamed:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeDescendant:
+    pid: int
+    ppid: int
+    command: tuple[str, ...] = ("helper",)
+    rss: int = 2 * 1_048_576
+    cpu: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class FakeProcess:
     owner: str
     pid: int
-    rss: int | None
-    command: tuple[str, ...]
+    command: tuple[str, ...] = ("server",)
+    started: str = "2026-01-02T03:04:05.000Z"
+    rss: int = 20 * 1_048_576
+    cpu: float = 0.5
+    restarts: int = 0
+    tree: tuple[FakeDescendant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FakeRule:
+    permission: str
+    pattern: str
+    action: str
+    layer: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class FakeApproval:
+    scope: str
+    permission: str
+    pattern: str
+    added: str = "2026-01-02T03:04:05.000Z"
+    bound: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FakePermissions:
+    agent: str = "build"
+    mode: str = "ask"
+    rules: tuple[FakeRule, ...] = ()
+    approvals: tuple[FakeApproval, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 class FakeSession:
@@ -131,6 +171,11 @@ class FakeBackend:
     command_rows: Sequence[FakeCommand] = ()
     skill_rows: Sequence[FakeSkill] = ()
     session_rows: Sequence[FakeSessionRow] = ()
+    process_rows: Sequence[FakeProcess] = (FakeProcess("mcp:time", 4711, ("mcp-server-time",)),)
+    permission_rows: FakePermissions = FakePermissions()
+    outputs: dict[str, str] = field(default_factory=dict[str, str])
+    stop_gate: asyncio.Event | None = None
+    stop_error: HarnessError | None = None
     model_rows: Sequence[FakeNamed] = (
         FakeNamed("replay/demo"),
         FakeNamed("anthropic/claude-sonnet", available=False, reason="no key", mend="set ANTHROPIC_API_KEY"),
@@ -210,7 +255,45 @@ class FakeBackend:
         return ["bash", "read"]
 
     async def processes(self) -> Sequence[FakeProcess]:
-        return [FakeProcess("mcp:time", 4711, 20 * 1_048_576, ("mcp-server-time",))]
+        self.calls.append("processes")
+        return self.process_rows
+
+    async def stop_process(self, owner: str, pid: int) -> None:
+        self.calls.append(f"stop {owner} {pid}")
+        if self.stop_gate is not None:
+            await self.stop_gate.wait()
+        if self.stop_error is not None:
+            raise self.stop_error
+        self.process_rows = [row for row in self.process_rows if row.pid != pid]
+
+    async def process_output(self, owner: str, pid: int | None) -> str:
+        self.calls.append(f"output {owner} {pid}")
+        return self.outputs.get(owner, "")
+
+    async def permissions(self) -> FakePermissions:
+        return self.permission_rows
+
+    async def revoke(self, scope: str, permission: str, pattern: str) -> int:
+        self.calls.append(f"revoke {scope} {permission} {pattern}")
+        kept = tuple(
+            one
+            for one in self.permission_rows.approvals
+            if (one.scope, one.permission, one.pattern) != (scope, permission, pattern)
+        )
+        gone = len(self.permission_rows.approvals) - len(kept)
+        self.permission_rows = replace(self.permission_rows, approvals=kept)
+        return gone
+
+    async def explain(self, text: str) -> Sequence[str]:
+        self.calls.append(f"explain {text}")
+        if text.startswith("nonsense"):
+            raise UsageError("there is no tool 'nonsense'", mend="known are bash, read")
+        return [
+            "allow",
+            "",
+            "bash git diff: allow by bash git * allow (config.yaml:3)",
+            "  bundled: ask by bash * ask (bundled)",
+        ]
 
     async def grant_trust(self) -> FakeTrust:
         self.calls.append("grant_trust")

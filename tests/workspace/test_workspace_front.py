@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 from harness_tui.config.trust import TrustItem
 from harness_tui.tui.run import Options
-from harness_tui.workspace.front import TrustRow, WorkspaceBackend, trust_rows
+from harness_tui.workspace.front import WorkspaceBackend
+from harness_tui.workspace.rows import TrustRow, trust_rows
 
 
 def test_each_thing_says_what_it_is_and_what_it_would_do() -> None:

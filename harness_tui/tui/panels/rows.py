@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
     from harness_tui.core.values import DiagnosticItem
     from harness_tui.tui.backend import SkillRow
-TABS: Final = ("diagnostics", "servers", "skills")
+
+TABS: Final = ("diagnostics", "servers", "skills", "processes")
+_NAMES: Final = (
+    ("Diagnostics", "Servers", "Skills", "Processes"),
+    ("Diag", "Serv", "Skills", "Proc"),
+    ("D", "S", "K", "P"),
+)
 _SEVERITIES: Final = {
     "error": ("✗", "error"),
     "warning": ("!", "warning"),
@@ -54,16 +60,21 @@ class DiagnosticKey:
     place: int
 
 
-def tab_titles(state: PanelState, width: int) -> list[tuple[str, str]]:
-    """Return each tab with its title and count, with short names where ``width`` cells are too few."""
+def tab_titles(state: PanelState, width: int, tab: str = "") -> list[tuple[str, str]]:
+    """Return each tab with its title and count; where ``width`` cells are too few, ``tab`` has the longest name."""
     failed = sum(state.servers_up(kind)[1] for kind in ("mcp", "lsp"))
     counts = (
         _counts(state.count("error"), state.count("warning")) or "0",
         f"{sum(state.servers_up(kind)[0] for kind in ('mcp', 'lsp'))} {_counts(failed, state.problems())}".strip(),
         str(len(state.skills)),
+        str(len(state.processes)) if state.processes is not None else "",
     )
-    for names in (("Diagnostics", "Servers", "Skills"), ("Diag", "Serv", "Skills"), ("D", "S", "K")):
-        titles = [f"{name} {count}" for name, count in zip(names, counts, strict=True)]
+    titles: list[str] = []
+    for own, others in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
+        titles = [
+            f"{_NAMES[own if name == tab else others][place]} {counts[place]}".rstrip()
+            for place, name in enumerate(TABS)
+        ]
         if sum(cells(title) + 2 for title in titles) <= width:
             break
     return list(zip(TABS, titles, strict=True))

@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import ListRow, Span, cells
+from harness_tui.tui.panels.processes import ProcessKey, process_rows
 from harness_tui.tui.panels.rows import (
     TABS,
     DiagnosticKey,
@@ -26,6 +27,7 @@ from harness_tui.tui.panels.rows import (
     tab_titles,
 )
 from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.panels.wants import Insert, Leave, Preview, Restart, ShowOutput, Stop, Want, Watch
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
@@ -36,6 +38,13 @@ if TYPE_CHECKING:
 
 LIST_KEYS: Final = ("j", "k", "r")
 """Letters that do something in a list that is not searched by typing."""
+
+PROCESS_KEYS: Final = (
+    ("r", "Restart the server"),
+    ("s, twice", "End the process with all that it started; a server stays stopped until it is restarted"),
+    ("Enter, l", "Read what it wrote"),
+)
+"""Keys of the tab Processes, for the help; ``r`` works on the tab Servers as well."""
 
 
 class PanelTabs(Widget):
@@ -82,33 +91,16 @@ class PanelTabs(Widget):
 
 
 class SidePanel(Vertical):
-    """Diagnostics, servers and notices, skills."""
+    """Diagnostics, servers and notices, skills, processes."""
 
     DEFAULT_CSS = beside(__file__)
 
-    class Inserted(Message):
-        """``text`` belongs into the prompt."""
+    class Wanted(Message):
+        """The person wants something that is not the panel's to do."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, want: Want) -> None:
             super().__init__()
-            self.text = text
-
-    class RestartWanted(Message):
-        """A server is to be restarted."""
-
-        def __init__(self, kind: str, name: str) -> None:
-            super().__init__()
-            self.kind, self.name = kind, name
-
-    class PreviewWanted(Message):
-        """The text of a skill's file is wanted."""
-
-        def __init__(self, path: str) -> None:
-            super().__init__()
-            self.path = path
-
-    class Left(Message):
-        """The person goes back to the prompt."""
+            self.want = want
 
     def __init__(self, palette: Palette, state: PanelState) -> None:
         super().__init__(id="panel")
@@ -119,6 +111,7 @@ class SidePanel(Vertical):
         self._preview.can_focus = False
         self.tab = TABS[0]
         self._filter = ""
+        self._asked: ProcessKey | None = None
         self._previewed: tuple[str, str] = ("", "")
 
     def compose(self) -> ComposeResult:
@@ -138,19 +131,23 @@ class SidePanel(Vertical):
 
     def show_tab(self, tab: str) -> None:
         """Show a tab and take the focus."""
-        fresh, self.tab, self._filter = tab != self.tab, tab, ""
+        fresh, self.tab, self._filter, self._asked = tab != self.tab, tab, "", None
         self.update_rows(mark_first=fresh)
         self._list.focus()
+        self._want(Watch())
 
     def update_rows(self, *, mark_first: bool = False) -> None:
         """Draw the present tab anew; the mark stays on its row, or goes to the first."""
-        self._tabs.show(tab_titles(self._state, self._tabs.size.width or 40), self.tab, self._hint())
+        titles = tab_titles(self._state, self._tabs.size.width or 40, self.tab)
+        self._tabs.show(titles, self.tab, self._hint())
         self._preview.display = self.tab == "skills"
         match self.tab:
             case "diagnostics":
                 self._list.show_rows(lambda width: diagnostic_rows(self._state, width), mark_first=mark_first)
             case "servers":
                 self._list.show_rows(lambda width: server_rows(self._state, width), mark_first=mark_first)
+            case "processes":
+                self._list.show_rows(lambda width: process_rows(self._state, width), mark_first=mark_first)
             case _:
                 wanted = self._filter
                 self._list.show_rows(lambda width: skill_rows(self._state.skills, wanted, width), mark_first=mark_first)
@@ -162,6 +159,11 @@ class SidePanel(Vertical):
                 return "←→ tabs · Enter asks for a fix"
             case "servers":
                 return "←→ tabs · r restarts"
+            case "processes" if self._asked is not None:
+                owner = clean_for_display(self._asked.owner, one_line=True)
+                return f"s again ends {owner} (pid {self._asked.pid})"
+            case "processes":
+                return "←→ tabs · s ends · r restarts · l log"
             case _:
                 shown = clean_for_display(self._filter, one_line=True)
                 return f"filter: {shown}▏" if self._filter else "←→ tabs · type to filter · Enter uses"
@@ -177,7 +179,7 @@ class SidePanel(Vertical):
         skill = self._skill()
         if skill is not None and self._previewed[0] != skill.path:
             self._previewed = (skill.path, "")
-            self.post_message(self.PreviewWanted(skill.path))
+            self._want(Preview(skill.path))
         text = self._previewed[1]
 
         def build(width: int) -> Sequence[ListRow]:
@@ -202,9 +204,11 @@ class SidePanel(Vertical):
         event.stop()
         match event.key:
             case DiagnosticKey(text=text):
-                self.post_message(self.Inserted(f"/fix-diagnostics {text}"))
+                self._want(Insert(f"/fix-diagnostics {text}"))
+            case ProcessKey(owner=owner, pid=pid):
+                self._want(ShowOutput(owner, pid))
             case str() if (skill := self._skill()) is not None:
-                self.post_message(self.Inserted(f"/{skill.slash} "))
+                self._want(Insert(f"/{skill.slash} "))
             case _:
                 pass
 
@@ -221,6 +225,12 @@ class SidePanel(Vertical):
             event.prevent_default()
 
     def _take_key(self, event: events.Key) -> bool:
+        asked, self._asked = self._asked, None
+        if asked is not None and event.key != "s":
+            self.update_rows()  # the question goes; Esc does no more than that
+            if event.key == "escape":
+                return True
+        marked = self._list.marked
         match event.key:
             case "left" | "right":
                 step = -1 if event.key == "left" else 1
@@ -228,11 +238,13 @@ class SidePanel(Vertical):
             case "escape" if self._filter:
                 self._filter_by("")
             case "escape":
-                self.post_message(self.Left())
+                self._want(Leave())
             case "backspace" if self.tab == "skills":
                 self._filter_by(self._filter[:-1])
-            case "r" if isinstance(self._list.marked, ServerKey):
-                self.post_message(self.RestartWanted(self._list.marked.kind, self._list.marked.name))
+            case "r" if isinstance(marked, ServerKey):
+                self._want(Restart(marked.kind, marked.name))
+            case "r" | "s" | "l" if isinstance(marked, ProcessKey):
+                self._take_process_key(event.key, marked, asked)
             case _ if self.tab == "skills" and event.is_printable and event.character:
                 self._filter_by(self._filter + event.character)
             case _ if event.is_printable and event.character and event.key not in LIST_KEYS:
@@ -240,6 +252,24 @@ class SidePanel(Vertical):
             case _:
                 return False
         return True
+
+    def _take_process_key(self, key: str, marked: ProcessKey, asked: ProcessKey | None) -> None:
+        match key:
+            case "r" if marked.server is not None:
+                self._want(Restart(*marked.server))
+            case "l":
+                self._want(ShowOutput(marked.owner, marked.pid))
+            case "s" if marked.pid is not None and asked == marked:
+                self._want(Stop(marked.owner, marked.pid))
+                self.update_rows()
+            case "s" if marked.pid is not None:
+                self._asked = marked
+                self.update_rows()
+            case _:
+                pass
+
+    def _want(self, want: Want) -> None:
+        self.post_message(self.Wanted(want))
 
     def _filter_by(self, text: str) -> None:
         self._filter = text

@@ -1,4 +1,4 @@
-"""What the side panel shows, as plain data: diagnostics by file, servers, notices, skills."""
+"""What the side panel shows, as plain data: diagnostics by file, servers, notices, skills, processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
-    from harness_tui.tui.backend import SkillRow
+    from harness_tui.tui.backend import ProcessRow, SkillRow
 
 MAX_NOTICES: Final = 200
 
@@ -18,13 +18,21 @@ _BAD: Final = frozenset({"failed", "crashed", "degraded", "needs_auth"})
 
 @dataclass(slots=True)
 class PanelState:
-    """The panel's data. ``version`` grows with every change."""
+    """The panel's data. ``version`` grows with every change.
+
+    ``processes`` is ``None`` until they were looked at; ``cpu_share`` is in per cent of one processor, by pid, between
+    the last two looks; ``ending`` are the processes (owner and pid) whose end was asked for.
+    """
 
     diagnostics: dict[str, DiagnosticsReported] = field(default_factory=dict[str, "DiagnosticsReported"])
     servers: dict[tuple[str, str], ServerChanged] = field(default_factory=dict[tuple[str, str], "ServerChanged"])
     notices: list[Notice] = field(default_factory=list["Notice"])
     skills: Sequence[SkillRow] = ()
+    processes: Sequence[ProcessRow] | None = None
+    cpu_share: dict[int, float] = field(default_factory=dict[int, float])
+    ending: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     version: int = 0
+    _cpu_seen: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
 
     def report(self, event: DiagnosticsReported) -> None:
         """Take the latest verdict on a file. One that knows nothing keeps the items that were known, marked as old."""
@@ -40,6 +48,21 @@ class PanelState:
         """Take a server's state."""
         self.servers[event.kind, event.name] = event
         self.version += 1
+
+    def take_processes(self, rows: Sequence[ProcessRow], now: float) -> None:
+        """Take a look at the processes; ``now`` in monotonic seconds."""
+        before, self._cpu_seen, self.cpu_share = self._cpu_seen, {}, {}
+        for row in (row for child in rows for row in (child, *child.tree)):
+            self._cpu_seen[row.pid] = (row.cpu, now)
+            cpu, moment = before.get(row.pid, (row.cpu, now))
+            if now > moment and row.cpu >= cpu:  # less: another process has the pid by now
+                self.cpu_share[row.pid] = 100 * (row.cpu - cpu) / (now - moment)
+        self.processes = rows
+        self.version += 1
+
+    def forget_shares(self) -> None:
+        """Nobody looks any more: the next look is the first one."""
+        self._cpu_seen, self.cpu_share = {}, {}
 
     def add_notice(self, event: Notice) -> None:
         """Take a notice; the same one twice in a row is kept once."""

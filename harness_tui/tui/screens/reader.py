@@ -17,12 +17,15 @@ from harness_tui.tui.theme import Palette
 
 
 class Reader(Dialog[None]):
-    """Shows lines; Esc, Enter or q leaves."""
+    """Shows lines, from their end with ``at_end``; Esc, Enter or q leaves."""
 
     DEFAULT_CSS = beside(__file__)
 
-    def __init__(self, palette: Palette, title: str, lines: Callable[[int], Sequence[Line]]) -> None:
+    def __init__(
+        self, palette: Palette, title: str, lines: Callable[[int], Sequence[Line]], *, at_end: bool = False
+    ) -> None:
         super().__init__()
+        self._at_end = at_end
         self._title = title
         self._lines = lines
         self._heading = Heading(palette)
@@ -39,6 +42,8 @@ class Reader(Dialog[None]):
         self._heading.show(self._title, "↑↓ PgUp PgDn · Esc leaves")
         self._list.show_rows(lambda width: [ListRow((line,)) for line in self._lines(width)])
         self._list.focus()
+        if self._at_end:
+            self.call_after_refresh(self._list.action_edge, 1)
 
     @on(events.Key)
     def _on_key_pressed(self, event: events.Key) -> None:

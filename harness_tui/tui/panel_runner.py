@@ -1,0 +1,184 @@
+"""What the side panel's keys do, when it is shown, and how its processes stay up to date while somebody looks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from textual.timer import Timer
+
+from harness_tui.core.text import clean_for_display
+from harness_tui.tui.host import Host
+from harness_tui.tui.lines import Line, wrap
+from harness_tui.tui.panels.side import SidePanel
+from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.panels.wants import Insert, Leave, Preview, Restart, ShowOutput, Stop, Want, Watch
+from harness_tui.tui.screens.reader import Reader
+
+if TYPE_CHECKING:
+    from harness_tui.tui.app import HarnessApp
+
+LOOK_S: Final = 2.0
+"""How often the processes are looked at while they are shown."""
+
+
+class PanelRunner:
+    """Shows and hides the panel of ``app``. ``run`` starts work; ``focus`` goes back to the prompt or the request."""
+
+    def __init__(
+        self,
+        app: HarnessApp,
+        host: Host,
+        run: Callable[[Coroutine[Any, Any, Any], str], None],
+        focus: Callable[[], None],
+    ) -> None:
+        self._app = app
+        self._host = host
+        self._run = run
+        self._focus = focus
+        self._panel: SidePanel | None = None
+        self._seen: tuple[PanelState, int] | None = None
+        self._timer: Timer | None = None
+        self._looking = False
+
+    # --- shown and hidden ----------------------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Show the panel and go there, or hide it."""
+        if self._panel is None:
+            self.show("diagnostics")
+        elif self._panel.display:
+            self._hide()
+        else:
+            self.show(self._panel.tab)
+
+    def show(self, tab: str) -> None:
+        """Show a tab of the panel."""
+        if self._panel is None:
+            self._panel = SidePanel(self._app.palette, self._host.panels)
+            self._app.query_one("#main").mount(self._panel)
+        self._panel.display = True
+        self._panel.call_after_refresh(self._panel.show_tab, tab)
+
+    def draw(self) -> None:
+        """Bring the panel up to date with the models, if anything changed."""
+        panels = self._host.panels
+        seen = (panels, panels.version)
+        if self._panel is not None and self._panel.display and seen != self._seen:
+            if self._seen is None or self._seen[0] is not panels:
+                self._watch()  # another session: its processes are still to be looked at
+            self._seen = seen
+            self._panel.show_state(panels)
+
+    def _leave(self) -> None:
+        """Go back to the prompt; a panel that lies over the transcript is hidden."""
+        if self._app.screen.has_class("-narrow"):
+            self._hide()
+        self._focus()
+
+    def _hide(self) -> None:
+        if self._panel is not None:
+            self._panel.display = False
+        self._watch()
+        self._focus()
+
+    # --- keys ----------------------------------------------------------------------------------------
+
+    def want(self, want: Want) -> None:
+        """Do what a key of the panel asks for."""
+        match want:
+            case Insert(text=text):
+                self._app.insert_prompt(text)
+            case Leave():
+                self._leave()
+            case Watch():
+                self._watch()
+            case Preview(path=path):
+                self._run(self._preview(path), "preview")
+            case Restart(kind=kind, name=name):
+                self._run(self._restart(kind, name), "actions")
+            case Stop(owner=owner, pid=pid):
+                self._run(self._stop(owner, pid), "actions")
+            case ShowOutput(owner=owner, pid=pid):
+                self._run(self._show_output(owner, pid), "actions")
+
+    async def _preview(self, path: str) -> None:
+        text = await self._host.guarded(self._host.backend.skill_text(path))
+        if text is not None and self._panel is not None:
+            self._panel.show_preview(path, text)
+
+    async def _restart(self, kind: str, name: str) -> None:
+        backend = self._host.backend
+        await self._host.guarded(backend.restart_server("lsp" if kind == "lsp" else "mcp", name))
+        await self._look()
+
+    async def _stop(self, owner: str, pid: int) -> None:
+        panels, ending = self._host.panels, (owner, pid)
+        if ending in panels.ending:
+            return
+        panels.ending.add(ending)
+        self._changed(panels)
+        try:
+            await self._host.guarded(self._host.backend.stop_process(owner, pid))
+        finally:
+            panels.ending.discard(ending)
+            await self._look()
+            self._changed(panels)
+
+    async def _show_output(self, owner: str, pid: int | None) -> None:
+        text = await self._host.guarded(self._host.backend.process_output(owner, pid))
+        if text is None:
+            return
+        lines = await asyncio.to_thread(lambda: clean_for_display(text).rstrip("\n").split("\n"))
+        title = clean_for_display(f"{owner}: what it wrote last", one_line=True)
+        self._app.push_screen(Reader(self._app.palette, title, partial(_output_lines, owner, lines), at_end=True))
+
+    def _changed(self, panels: PanelState) -> None:
+        panels.version += 1
+        self.draw()
+
+    # --- processes -----------------------------------------------------------------------------------
+
+    @property
+    def _shows_processes(self) -> bool:
+        return self._panel is not None and self._panel.display and self._panel.tab == "processes"
+
+    def _watch(self) -> None:
+        """Look at the processes now and then while they are shown, and not at all while they are not."""
+        if not self._shows_processes:
+            if self._timer is not None:
+                self._timer.pause()
+            self._host.panels.forget_shares()
+            return
+        if self._timer is None:
+            self._timer = self._app.set_interval(LOOK_S, self._look_soon, pause=True)
+        self._timer.resume()
+        self._look_soon()
+
+    def _look_soon(self) -> None:
+        if self._shows_processes and not self._looking:
+            self._run(self._look(), "processes")
+
+    async def _look(self) -> None:
+        if not self._shows_processes or self._looking:
+            return
+        self._looking = True
+        try:
+            rows = await self._host.guarded(self._host.backend.processes())
+        finally:
+            self._looking = False
+        if rows is not None:
+            self._host.panels.take_processes(rows, asyncio.get_running_loop().time())
+            self.draw()
+
+
+def _output_lines(owner: str, rows: list[str], width: int) -> list[Line]:
+    if rows == [""]:
+        text = "Nothing yet." if ":" in owner else "Nothing is kept: what a command writes stands in the transcript."
+        return wrap([(text, "muted")], width)
+    lines: list[Line] = []
+    for row in rows:
+        lines.extend(wrap([(row, "muted" if row.startswith("--- ") else "")], width))
+    return lines

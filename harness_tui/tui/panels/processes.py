@@ -1,0 +1,129 @@
+"""The rows of the tab Processes: each child with what it started, and the servers that have stopped."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from harness_tui.core.text import clean_for_display
+from harness_tui.tui.lines import Line, ListRow, Span, cut_cells, cut_line, two_ends, wrap
+from harness_tui.tui.panels.state import PanelState
+
+if TYPE_CHECKING:
+    from harness_tui.core.events import ServerChanged
+    from harness_tui.tui.backend import DescendantRow, ProcessRow
+
+MAX_TREE: Final = 20
+"""Descendants of one child that are shown."""
+
+_DOWN: Final = {"stopped": ("○", "muted"), "failed": ("✗", "error"), "crashed": ("✗", "error")}
+_MIB: Final = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessKey:
+    """A row's process; ``pid`` is ``None`` for a server that does not run."""
+
+    owner: str
+    pid: int | None
+
+    @property
+    def server(self) -> tuple[str, str] | None:
+        """Kind and name of a server that can be restarted, ``None`` for anything else."""
+        kind, colon, name = self.owner.partition(":")
+        return (kind, name) if colon and kind in ("mcp", "lsp") else None
+
+
+def process_rows(state: PanelState, width: int, now: datetime | None = None) -> Sequence[ListRow]:
+    """Return what runs, oldest first, then the servers that have stopped. ``now`` is the present moment, in UTC."""
+    moment = now or datetime.now(UTC)
+    if state.processes is None:
+        return [ListRow((cut_line((("Looking …", "muted"),), width),))]
+    rows = [
+        ListRow(tuple(_process_lines(state, row, width, moment)), ProcessKey(row.owner, row.pid))
+        for row in state.processes
+    ]
+    running = {row.owner for row in state.processes}
+    rows += [
+        ListRow(tuple(_stopped_lines(server, width)), ProcessKey(f"{kind}:{name}", None))
+        for (kind, name), server in sorted(state.servers.items())
+        if server.state in _DOWN and f"{kind}:{name}" not in running and _has_run(server)
+    ]
+    if not rows:
+        text = "No process runs. Servers, commands and what they leave running are listed here."
+        rows.append(ListRow(tuple(wrap([(text, "muted")], width))))
+    return rows
+
+
+def _has_run(server: ServerChanged) -> bool:
+    """A server that only waits for its first file says ``stopped`` as well; it is of no interest here."""
+    return server.state != "stopped" or server.reason is not None
+
+
+def _process_lines(state: PanelState, row: ProcessRow, width: int, now: datetime) -> list[Line]:
+    ending = (row.owner, row.pid) in state.ending
+    sign: Span = ("… ", "warning") if ending else ("● ", "ok")
+    owner = clean_for_display(row.owner, one_line=True)
+    right = "is being ended" if ending else f"pid {row.pid}"
+    facts = [f"{_size(row.rss)}", _cpu(state.cpu_share.get(row.pid), row.cpu)]
+    if age := _age(row.started, now):
+        facts.insert(0, f"up {age}")
+    if row.restarts:
+        facts.append(f"restarted {row.restarts}×")
+    lines: list[Line] = [
+        two_ends((sign, (owner, "bold")), ((right, "muted"),), width),
+        cut_line((("  ", ""), (" · ".join(facts), "")), width),
+        (("  ", ""), (cut_cells(_command(row.command), max(1, width - 2)), "muted")),
+    ]
+    depth = {row.pid: 0}
+    for below in row.tree[:MAX_TREE]:
+        depth[below.pid] = depth.get(below.ppid, 0) + 1
+        lines.append(_descendant_line(state, below, depth[below.pid], width))
+    if len(row.tree) > MAX_TREE:
+        lines.append(cut_line(((f"  … {len(row.tree) - MAX_TREE} more below it", "muted"),), width))
+    return lines
+
+
+def _descendant_line(state: PanelState, row: DescendantRow, depth: int, width: int) -> Line:
+    indent = " " * min(2 * depth, max(2, width // 3))
+    size, share = _size(row.rss), state.cpu_share.get(row.pid)
+    right = f" {size} {share:.0f}%" if share is not None and share >= 1 else f" {size}"
+    name = _command(row.command) or "?"
+    return two_ends(((f"{indent}└ ", "muted"), (f"{row.pid} ", "muted"), (name, "")), ((right, "muted"),), width)
+
+
+def _stopped_lines(server: ServerChanged, width: int) -> list[Line]:
+    sign, style = _DOWN[server.state]
+    owner = clean_for_display(f"{server.kind}:{server.name}", one_line=True)
+    lines: list[Line] = [
+        two_ends(((f"{sign} ", style), (owner, "bold")), ((server.state, style),), width),
+    ]
+    if server.reason:
+        reason = clean_for_display(server.reason, one_line=True)
+        lines.extend(wrap([(reason, "muted")], width, first=(("  ", ""),))[:2])
+    return lines
+
+
+def _command(words: Sequence[str]) -> str:
+    return clean_for_display(shlex.join(words), one_line=True, show_invisible=True)
+
+
+def _size(size: int) -> str:
+    return f"{size / _MIB:.0f} MiB" if size >= 10 * _MIB else f"{size / _MIB:.1f} MiB"
+
+
+def _cpu(share: float | None, seconds: float) -> str:
+    return f"cpu {seconds:.1f} s" if share is None else f"cpu {share:.0f}%"
+
+
+def _age(started: str, now: datetime) -> str:
+    """Return the time since ``started`` (RFC 3339) as ``h:mm:ss``, empty where it cannot be read."""
+    try:
+        seconds = max(0, int((now - datetime.fromisoformat(started)).total_seconds()))
+    except (ValueError, TypeError):
+        return ""
+    hours, rest = divmod(seconds, 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"

@@ -1,0 +1,57 @@
+"""What the person wants when they press a key in the side panel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """``text`` belongs into the prompt."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The text of a skill's file is to be shown."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A server is to be started afresh; ``kind`` is ``mcp`` or ``lsp``."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A process is to be ended, with everything that it started."""
+
+    owner: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShowOutput:
+    """What a process wrote is to be read; ``pid`` is ``None`` for a server that does not run."""
+
+    owner: str
+    pid: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Another tab is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Back to the prompt."""
+
+
+Want: TypeAlias = Insert | Preview | Restart | Stop | ShowOutput | Watch | Leave
