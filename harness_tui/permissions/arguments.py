@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness_tui.permissions.command import Doubt
+from harness_tui.permissions.filters import FILTERS, follows_links, texts_of
 from harness_tui.permissions.programs import (
     DANGEROUS_VARIABLE,
     DECLARERS,
@@ -38,10 +39,6 @@ _URL: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://")
 _SET: Final = re.compile(r"[-+][euxo]+|pipefail|errexit|nounset|xtrace")
 _DECLARED: Final = re.compile(r"-[xrg]")
 _READ: Final = re.compile(r"-[rs]+")
-_SED: Final = re.compile(
-    r"(?:[0-9]+|\$)?(?:,(?:[0-9]+|\$))?[pdq=]|s([/|,#])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gIip0-9]*"
-)
-"""Texts for sed that neither write nor run: lines printed or left out, one plain substitution."""
 _MODE: Final = re.compile(r"[0-7]{3,4}|[ugoa]*[-+=][rwxX]+")
 
 
@@ -94,7 +91,7 @@ class Arguments:
                 self._paths.move(None)
         elif name in SHELLS or name in OTHER_SHELLS:
             doubts.append(Doubt(f"{name} runs a text that is not looked into"))
-        elif name in UNSEEN_WRITERS and not self._only_reads(name):
+        elif name in UNSEEN_WRITERS and (texts_of(self._words) is None or name not in FILTERS):
             doubts.append(Doubt(f"which files {name} writes is not looked into"))
         elif "/" in name and not name.startswith("/") and self._paths.moved:
             doubts.append(Doubt(f"which program {name} is depends on the working folder, which is changed"))
@@ -167,7 +164,14 @@ class Arguments:
     # --- files -----------------------------------------------------------------------------------
 
     def _reads(self) -> None:
-        for word in self._words[1:]:
+        texts = texts_of(self._words) or ()
+        if follows_links(self._words):
+            named = [word.text for at, word in enumerate(self._words[1:], 1) if at not in texts]
+            for text in [text for text in named if text and not text.startswith("-")] or ["."]:
+                self._paths.take_links(text, self._shown)
+        for at, word in enumerate(self._words[1:], 1):
+            if at in texts:
+                continue
             self._paths.take(word, "read", self._shown)
             for part in _parts_of(word.text or ""):
                 if looks_like_path(part, self._paths.folders):
@@ -180,7 +184,10 @@ class Arguments:
         files = files[writer.skip :]
         if writer.sources and len(files) > 1:
             self._into(files)
-        for word in files if not writer.sources or writer.moves else files[-1:]:
+        written = files if not writer.sources or writer.moves else files[-1:]
+        if writer.sources and len(files) > 1 and self._is_filled(files[-1]):
+            written = written[:-1]
+        for word in written:
             self._paths.take(word, "edit", self._shown)
             if (deep or writer.moves) and word.text:
                 self._paths.take_deep(word.text, self._shown)
@@ -210,6 +217,11 @@ class Arguments:
                 deep |= bool(set(text[1:]) & set(writer.deep))
         return files, deep
 
+    def _is_filled(self, word: Word) -> bool:
+        """Tell whether the files come to lie in the folder ``word``, which itself stays as it is."""
+        options = [text for word in self._words if (text := word.text or "").startswith("-")]
+        return not any("T" in text for text in options) and self._paths.is_folder(word.text or "")
+
     def _into(self, files: Sequence[Word]) -> None:
         """Note the files that come to lie in the last of ``files``, if that is a folder."""
         target = files[-1].text or ""
@@ -218,14 +230,6 @@ class Arguments:
             if name in ("", ".", ".."):
                 raise UnreadError("which files it writes is not known")
             self._paths.take_text(f"{target.rstrip('/') or '/'}/{name}", "edit", self._shown)
-
-    def _only_reads(self, name: str) -> bool:
-        texts = [word.fixed for word in self._words[1:]]
-        given = [text for text in texts if text is not None and not text.startswith("-")]
-        options = [text for text in texts if text is None or text.startswith("-")]
-        if name == "sed":
-            return bool(given) and set(options) <= {"-n", "-E", "-r"} and _SED.fullmatch(given[0]) is not None
-        return name == "uniq" and len(given) < 2 and set(options) <= {"-c", "-d", "-u", "-i"}
 
     def _folder(self, name: str) -> list[Doubt]:
         target = self._words[1].fixed if len(self._words) == 2 else None

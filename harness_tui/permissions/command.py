@@ -8,7 +8,7 @@ from typing import Final
 from harness_tui.core.patterns import first_wildcard, is_literal, literal_head, literal_text, matches, unescaped
 from harness_tui.core.seams import Check
 from harness_tui.permissions import bash
-from harness_tui.permissions.programs import OFFERED, OFFERED_SCRIPTS
+from harness_tui.permissions.programs import GIT_HARMLESS, OFFERED, OFFERED_SCRIPTS
 from harness_tui.permissions.shell_values import Word
 
 _UNLIKE_BLANKS: Final = dict.fromkeys(map(ord, " \t\n"), "\ufffc")
@@ -42,7 +42,8 @@ class Command:
 
     ``words`` are what it is made of, ``around`` the texts of wrappers around it: a rule that asks or denies is tried on
     all of them. ``unread``: it is no simple command but a text that is not understood. ``offer`` is the pattern of a
-    wider approval; without ``lasting`` none is kept. ``plain``: no word is quoted.
+    wider approval; without ``lasting`` none is kept. ``plain``: no word is quoted. ``alike`` are its words without
+    options that change nothing for a rule.
     """
 
     check: Check
@@ -55,6 +56,7 @@ class Command:
     lasting: bool = False
     offer: str | None = None
     plain: bool = False
+    alike: str | None = None
 
     def allowed_by(self, pattern: str, *, held_back: bool) -> bool:
         """Tell whether an allow rule covers it. ``held_back``: there are rules on particular commands."""
@@ -81,6 +83,8 @@ class Command:
             # What follows a wildcard must not be the end of a quoted word.
             ends = first_wildcard(pattern) == len(pattern) - 1
             return ends or self._fits_guarded(pattern)
+        if self.alike is not None and first_wildcard(pattern) == len(pattern) - 1 and matches(pattern, self.alike):
+            return True
         head = len(literal_head(pattern))
         around = [outer for outer in self.outers if head >= outer.head] if pattern.endswith(" *") else []
         return any(matches(pattern, outer.text) for outer in around)
@@ -146,6 +150,14 @@ def offered_pattern(words: tuple[Word, ...]) -> str | None:
     if not known:
         return f"{raw[0]} *"
     return f"{raw[0]} {raw[1]} *" if len(raw) > 1 and raw[1] in known else None
+
+
+def without_harmless(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return ``words`` without options between git and its sub-command that only say how it shows what it finds."""
+    at = 1
+    while words[0].raw == "git" and at < len(words) and words[at].raw in GIT_HARMLESS:
+        at += 1
+    return (words[0], *words[at:])
 
 
 def _is_name(text: str) -> bool:

@@ -23,10 +23,10 @@ NO_FILES: Final = _names(
 DANGEROUS_VARIABLE: Final = re.compile(
     r"PATH|LD_.*|DYLD_.*|BASH.*|ENV|SHELL.*|PS[0-9]|PROMPT_COMMAND|CDPATH|GLOBIGNORE|POSIXLY_CORRECT|HOME|TMPDIR|XDG_.*"
     r"|.*PAGER|LESS.*|EDITOR|VISUAL|.*_EDITOR|BROWSER|.*_?ASKPASS.*|GIT_.*|SSH_.*|GPG_.*|GNUPGHOME|CVS_.*|SVN_.*|HG.*"
-    r"|PYTHON.*|PERL.*|RUBY.*|NODE_.*|NPM_.*|npm_.*|YARN_.*|PNPM_.*|BUN_.*|DENO_.*|JAVA.*|_JAVA_.*|JDK_.*|MAVEN_.*|GRADLE_.*"
-    r"|CLASSPATH|GO[A-Z0-9]*|CGO_.*|CARGO.*|RUST.*|CC|CXX|CPP|LD|AR|AS|FC|.*FLAGS|MAKE.*|CMAKE_.*|PKG_CONFIG.*|CONFIG_SHELL"
+    r"|PYTHON(?!UNBUFFERED\b|DONTWRITEBYTECODE\b|HASHSEED\b).*|PERL.*|RUBY.*|NODE_(?!ENV\b).*|NPM_.*|npm_.*|YARN_.*|PNPM_.*|BUN_.*|DENO_.*|JAVA.*|_JAVA_.*|JDK_.*|MAVEN_.*|GRADLE_.*"
+    r"|CLASSPATH|GO(?!OS\b|ARCH\b|MAXPROCS\b)[A-Z0-9]*|CGO_(?!ENABLED\b).*|CARGO.*|RUST(?!_BACKTRACE\b|_LOG\b).*|CC|CXX|CPP|LD|AR|AS|FC|.*FLAGS|MAKE.*|CMAKE_.*|PKG_CONFIG.*|CONFIG_SHELL"
     r"|PYTEST_.*|COVERAGE_.*|UV_.*|PIP_.*|PIPX_.*|VIRTUAL_ENV|CONDA_.*|POETRY_.*|RUFF_.*|MYPY.*|TOX_.*|GEM_.*|BUNDLE_.*"
-    r"|.*_PROXY|.*_proxy|CURL_.*|WGETRC|DOCKER_.*|KUBE.*|AWS_.*|GOOGLE_.*|AZURE_.*|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO.*"
+    r"|.*_PROXY|.*_proxy|CURL_.*|WGETRC|DOCKER_(?!BUILDKIT\b).*|KUBE.*|AWS_.*|GOOGLE_.*|AZURE_.*|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO.*"
     r"|TERMCAP|HOSTALIASES|RES_OPTIONS|LOCALDOMAIN|MALLOC_.*|GLIBC_.*|OPENSSL_.*|SSL_.*|TAR_OPTIONS|GREP_OPTIONS|XARGS_.*"
     r"|RIPGREP_CONFIG_PATH|FZF_.*|INPUTRC|IFS|TEXTDOMAIN.*|TIMEFORMAT|EXECIGNORE|TMOUT|HARNESS_.*|HELP_COMMAND|MAN.*|FPATH|ZDOTDIR|FCEDIT|EXINIT"
     # What is given to these is computed by the shell, and to compute can run commands.
@@ -57,6 +57,8 @@ _GIT: Final = Options(
 )
 GIT_FOLDER_OPTIONS: Final = _names("-c -C")
 """What these options in front of git's sub-command are given decides what runs, or in which folder."""
+GIT_HARMLESS: Final = _names("--no-pager -P --no-optional-locks --literal-pathspecs")
+"""Options in front of git's sub-command that change nothing about what it does."""
 GIT_VALUED: Final = _names("-c -C --git-dir --work-tree --namespace --exec-path --super-prefix --config-env")
 """Options in front of git's sub-command that are followed by a value."""
 GIT_RUNNERS: Final = _names(

@@ -18,6 +18,7 @@ from harness_tui.permissions.command import (
     forms_of,
     offered_pattern,
     unread_command,
+    without_harmless,
 )
 from harness_tui.permissions.matching import Matcher
 from harness_tui.permissions.programs import DANGEROUS_VARIABLE
@@ -223,6 +224,7 @@ class _Builder:
         """Add the command ``words`` itself."""
         arguments = Arguments(words, self._paths, shown, splits=self._posix or bool(outers))
         doubts = [*doubts, *arguments.doubts()]
+        bare = without_harmless(words)
         known = all(word.text is not None for word in words)
         lasting = known and all(doubt.name is not None for doubt in doubts)
         self._add(
@@ -234,8 +236,9 @@ class _Builder:
                 outers=outers,
                 doubts=tuple(doubts),
                 lasting=lasting,
-                offer=offered_pattern(words) if lasting and not doubts else None,
+                offer=offered_pattern(bare) if lasting and not doubts else None,
                 plain=not any(word.quoted for word in words),
+                alike=" ".join(word.raw for word in bare) if len(bare) < len(words) else None,
             )
         )
 

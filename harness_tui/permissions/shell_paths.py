@@ -27,6 +27,7 @@ _LINKS: Final = 500
 _MATCHES: Final = 200
 _ENTRIES: Final = 2_000
 _DEEP_ENTRIES: Final = 300
+_LINKED_ENTRIES: Final = 5_000
 
 Access = Literal["read", "edit"]
 
@@ -100,6 +101,24 @@ class Paths:
                     inner = self.matcher.path_value(os.path.join(folder, name))
                     if protected_spans("edit", inner):
                         self._note("edit", inner.text, display)
+
+    def is_folder(self, text: str) -> bool:
+        """Tell whether ``text`` names a folder from wherever it is looked at."""
+        found = [path for path in self.resolved(text) if path is not None]
+        return bool(found) and all(Path(path.absolute).is_dir() for path in found)
+
+    def take_links(self, text: str, display: str) -> None:
+        """Note where links in the folder ``text`` lead outside. Raises ``UnreadError`` for too large a folder."""
+        for path in self.resolved(text):
+            seen = 0
+            for folder, folders, files in os.walk(path.absolute) if path is not None else ():
+                seen += len(folders) + len(files)
+                if seen > _LINKED_ENTRIES:
+                    raise UnreadError(f"{text} holds more than {_LINKED_ENTRIES:,} files, which may be links")
+                for name in (*folders, *files):
+                    whole = os.path.join(folder, name)
+                    if os.path.islink(whole):  # noqa: PTH114 - no object for every file
+                        self.take_text(whole, "read", display)
 
     def resolved(self, text: str) -> Iterator[PathValue | None]:
         """Yield where ``text`` leads from each folder; ``None`` for what is no file."""

@@ -25,6 +25,7 @@ class Word:
 
     ``raw`` is what was written, ``text`` what a program is given, ``None`` when only the shell will know. ``glob``:
     file names may take its place. ``stream``: it is a process substitution and names no file. ``quoted``: a part is.
+    ``whole``: all of it is in one pair of double quotes, so that it is one word, whatever it becomes.
     """
 
     raw: str
@@ -32,6 +33,7 @@ class Word:
     glob: bool = False
     stream: bool = False
     quoted: bool = False
+    whole: bool = False
 
     @property
     def fixed(self) -> str | None:

@@ -37,7 +37,7 @@ def plain_word(text: str) -> Word:
 class Pieces:
     """A word while it is read."""
 
-    __slots__ = ("found", "glob", "known", "quoted", "stream_end", "streams")
+    __slots__ = ("double_end", "found", "glob", "known", "quoted", "stream_end", "streams")
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -46,6 +46,7 @@ class Pieces:
         self.quoted = False
         self.streams = 0
         self.stream_end = -1
+        self.double_end = -1
 
     def text(self) -> str | None:
         """Return what a program is given, ``None`` when only the shell will know."""
@@ -106,7 +107,9 @@ class WordReader:
         if not raw:
             raise UnreadError("a word is missing")
         stream = pieces.streams == 1 and raw[0] in "<>" and pieces.stream_end == self.pos
-        return Word(raw, pieces.text(), pieces.glob and raw != "[", stream, pieces.quoted)
+        # "$@" is as many words as there are arguments.
+        whole = pieces.double_end == self.pos and "@" not in raw
+        return Word(raw, pieces.text(), pieces.glob and raw != "[", stream, pieces.quoted, whole)
 
     def _process(self, char: str, pieces: Pieces) -> bool:
         if char not in "<>" or self.text[self.pos + 1 : self.pos + 2] != "(":
@@ -132,7 +135,9 @@ class WordReader:
                 pieces.found.append(text[self.pos + 1 : end])
                 pieces.quoted, self.pos = True, end + 1
             case '"':
+                first = self.pos == start
                 self._double(pieces)
+                pieces.double_end = self.pos if first else pieces.double_end
             case "\\":
                 following = text[self.pos + 1 : self.pos + 2]
                 if following in ("", "\n"):
