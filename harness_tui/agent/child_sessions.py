@@ -184,7 +184,7 @@ class ChildSessions:
             raise ToolError("that task is being worked on in another program", where=where)
         store.repair(info.session)
         history = History(item.message for item in store.messages(info.session))
-        return info.session, history, store.last_seq(info.session)
+        return info.session, history, store.open_numbers(info.session)
 
     async def _close(self, child: SessionState) -> None:
         parent = self._state
@@ -195,7 +195,7 @@ class ChildSessions:
             child.stream.close()
             await parent.parts.forget_session(child.id)
             if parent.recorded:
-                await asyncio.to_thread(parent.parts.store.unlock, child.id)
+                await asyncio.to_thread(parent.parts.store.unlock, child.id, seen=child.stream.last_seq)
 
 
 def _choice(parts: AgentParts, task: Task, model: Model) -> Choice:

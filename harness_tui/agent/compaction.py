@@ -17,7 +17,7 @@ from harness_tui.agent.outfit import Outfit
 from harness_tui.agent.retelling import Split, retell, retold, split_history
 from harness_tui.agent.retries import ATTEMPTS, tried_again, wait_after
 from harness_tui.agent.state import SessionState
-from harness_tui.agent.tokens import CHARS_A_TOKEN, message_tokens, text_tokens, tool_tokens
+from harness_tui.agent.tokens import CHARS_A_TOKEN, message_tokens, messages_tokens, text_tokens, tool_tokens
 from harness_tui.agent.working_set import loaded_skills
 from harness_tui.core.events import ContextCompacted, MessageAdded, ModelRetried, Notice, UsageUpdated
 from harness_tui.core.limits import COMPACTION_KEPT, COMPACTION_RESERVE
@@ -86,8 +86,13 @@ class Compactor:
         threshold = self._budget.threshold
         focus, self._state.wanted_focus = self._state.wanted_focus, None
         due = self._auto and threshold is not None and self._state.meter.used(system, tools, messages) > threshold
-        if focus is not None or due:
+        if focus is not None or (due and self._worth_it()):
             await self._try(system, tools, focus)
+
+    def _worth_it(self) -> bool:
+        """Tell whether what would be left out is a tenth of the limit: else each step would begin with a summary."""
+        old = split_history(self._state.history.messages, self._budget.kept).old
+        return messages_tokens(old) * 10 > (self._budget.limit or 0)
 
     async def when_wanted(self, outfit: Outfit) -> None:
         """Compact at the end of a run where a person wants it."""

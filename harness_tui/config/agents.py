@@ -23,7 +23,7 @@ def built_in_agents() -> dict[str, AgentDefinition]:
             description="Looks things up in the project, read only.",
             mode="subagent",
             prompt=_EXPLORE,
-            tools={"edit": False, "write": False, "bash": False},
+            tools={"edit": False, "write": False, "bash": False, "bash_*": False},
         ),
     )
     return {agent.name: agent for agent in agents}

@@ -6,21 +6,24 @@ The plan is made from the bytes that are there, shown as a diff, and carried out
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import stat
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import DiffPreview
 from harness_tui.core.events import FileChanged, Notice
 from harness_tui.core.paths import digest, name_in
-from harness_tui.core.seams import DiagnosticsSource, PreparedCall, ToolContext, ToolResult
+from harness_tui.core.seams import DiagnosticsSource, EditHooks, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions.blobs import BlobStore
 from harness_tui.tools.builtin import title_of
 from harness_tui.tools.diffs import make_diff
 from harness_tui.tools.file_ledger import FileLedger
 from harness_tui.tools.targets import Target, check_unmoved
+from harness_tui.tools.text_file import decode
 from harness_tui.tools.verdicts import report_on
 from harness_tui.tools.writing import Written, read_or_none, replace_file
 
@@ -126,25 +129,73 @@ class FileChanges:
                 if write.exception() is None:
                     self._tell(change, write.result(), context)
                 raise
-            self._tell(change, written, context)
+            hooks, change = await self._after_edit(change, written, context)
         report = await report_on(self._diagnostics, target.path, context)
-        metadata = {"path": target.name, "diff": change.diff, "added": change.added, "removed": change.removed}
-        return ToolResult(change.summary + report.text, metadata=metadata | report.metadata)
+        metadata: dict[str, Any] = {"path": target.name, "diff": change.diff}
+        metadata |= {"added": change.added, "removed": change.removed}
+        text = change.summary + report.text
+        if hooks.ran:
+            metadata["hooks"] = list(hooks.ran)
+        if hooks.blocked is not None:
+            text = f"{text}\nThe file is written, but a hook refuses the change, mend it: {hooks.blocked}"
+        return ToolResult(text, is_error=hooks.blocked is not None, metadata=metadata | report.metadata)
+
+    async def _after_edit(
+        self, change: PlannedChange, written: _Done, context: ToolContext
+    ) -> tuple[EditHooks, PlannedChange]:
+        """Let formatters run, and tell of the change as the file is after them; a cancel is told of as well."""
+        if context.after_edit is None:
+            self._tell(change, written, context)
+            return EditHooks(), change
+        hooks = EditHooks()
+        try:
+            hooks = await context.after_edit(change.target.path)
+        finally:
+            # In a thread of its own that nobody cancels: what the hooks did to the file is known in any case.
+            look = asyncio.ensure_future(asyncio.to_thread(self._look_again, change, written, context))
+            try:
+                await asyncio.shield(look)
+            finally:
+                if not look.done():
+                    await asyncio.wait({look})
+                change, written = look.result()
+                self._tell(change, written, context)
+        return hooks, change
+
+    def _look_again(self, change: PlannedChange, written: _Done, context: ToolContext) -> tuple[PlannedChange, _Done]:
+        """Return the change with the bytes that hooks left. Blocks; what cannot be read counts as it was written."""
+        try:
+            data = read_or_none(change.target.path)
+        except HarnessError:
+            return change, written
+        if data is None or data == change.after:
+            return change, written
+        name = change.target.name
+        texts = (_text(change.before, name), _text(data, name))
+        what = change.summary.rpartition(" (+")[0]
+        mode = stat.S_IMODE(change.target.path.stat().st_mode)
+        done = _Done(replace(written.written, after_mode=mode), written.lost or self._keep((data,), context))
+        return self.plan(change.target, change.before, data, texts, f"{what}, formatted by hooks"), done
 
     def _write(self, change: PlannedChange, context: ToolContext) -> _Done:
         """Keep the bytes of both sides, then write. Blocks."""
-        lost: str | None = None
-        if self._blobs is not None and context.recorded:
-            try:
-                for data in (change.before, change.after):
-                    if data is not None:
-                        self._blobs.put(data)
-            except HarnessError as error:
-                lost = str(error)
+        lost = self._keep((change.before, change.after), context)
         written = replace_file(
             change.target.path, change.after, before=change.before_hash, backups=context.session_dir / "backups"
         )
         return _Done(written, lost)
+
+    def _keep(self, contents: tuple[bytes | None, ...], context: ToolContext) -> str | None:
+        """Keep bytes for an undo; return why they could not be kept."""
+        if self._blobs is None or not context.recorded:
+            return None
+        try:
+            for data in contents:
+                if data is not None:
+                    self._blobs.put(data)
+        except HarnessError as error:
+            return str(error)
+        return None
 
     def _tell(self, change: PlannedChange, done: _Done, context: ToolContext) -> None:
         after = digest(change.after)
@@ -166,6 +217,14 @@ class FileChanges:
         if done.lost is not None:
             text = f"the change of {name} cannot be undone: {done.lost}"
             context.emit(Notice("warning", "undo", clean_for_display(text, one_line=True)))
+
+
+def _text(data: bytes | None, name: str) -> str:
+    """Return bytes as text for a diff; of a binary file there is none."""
+    try:
+        return "" if data is None else decode(data, name).for_model()
+    except ToolError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

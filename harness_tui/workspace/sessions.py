@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness_tui.agent.choice import Choice
 from harness_tui.agent.history import History
 from harness_tui.agent.live import LiveSession
+from harness_tui.agent.queue import MessageQueue
 from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.core.errors import HarnessError, UsageError
-from harness_tui.core.events import Notice
+from harness_tui.core.events import Notice, QueueChanged, TodoUpdated
 from harness_tui.core.ids import new_id
 from harness_tui.sessions.recorder import Recorder
 from harness_tui.sessions.store import root_text
@@ -18,6 +20,17 @@ from harness_tui.sessions.store import root_text
 if TYPE_CHECKING:
     from harness_tui.agent.parts import AgentParts
     from harness_tui.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What a recorded session goes on with; ``queue`` is what waited, ``todos`` its list of steps."""
+
+    title: str | None
+    history: History
+    last_seq: int
+    queue: QueueChanged | None
+    todos: TodoUpdated | None
 
 
 class OpenSessions:
@@ -36,11 +49,11 @@ class OpenSessions:
         """Create a session."""
         workspace = self._workspace
         info = await asyncio.to_thread(workspace.store.create, workspace.project.root, session_id=session_id, lock=True)
-        return self._open(info.session, None, None, 0)
+        return self._open(info.session)
 
     def unrecorded(self) -> LiveSession:
         """Return a session that leaves no record."""
-        return self._open(new_id("hand"), None, None, 0, recorded=False)
+        return self._open(new_id("hand"), recorded=False)
 
     async def resume(self, session: str) -> LiveSession:
         """Open a recorded session again, repaired. Raises ``HarnessError`` when it is open elsewhere."""
@@ -51,17 +64,23 @@ class OpenSessions:
                 "this session is open in another program", where=info.session, mend="close it there, or fork it"
             )
 
-        def load_history() -> tuple[History, int]:
+        def load() -> _Record:
             store.repair(info.session)
             stored = store.messages(info.session)
-            return History(item.message for item in stored), store.open_numbers(info.session)
+            return _Record(
+                info.title,
+                History(item.message for item in stored),
+                store.open_numbers(info.session),
+                store.latest_of(info.session, QueueChanged),
+                store.latest_of(info.session, TodoUpdated),
+            )
 
-        history, last_seq = await asyncio.to_thread(load_history)
+        record = await asyncio.to_thread(load)
         here = root_text(workspace.project.root)
         if info.root != here:
             text = f"this session was recorded in {info.root}; it goes on in {here}"
             workspace.surroundings.emit(Notice("warning", "sessions", text))
-        return self._open(info.session, info.title, history, last_seq)
+        return self._open(info.session, record)
 
     async def latest(self) -> str:
         """Return the id of the latest session of this project. Raises ``UsageError`` when there is none."""
@@ -71,9 +90,7 @@ class OpenSessions:
             raise UsageError("there is no session to continue in this project", mend="leave --continue out")
         return info.session
 
-    def _open(
-        self, session: str, title: str | None, history: History | None, last_seq: int, *, recorded: bool = True
-    ) -> LiveSession:
+    def _open(self, session: str, record: _Record | None = None, *, recorded: bool = True) -> LiveSession:
         workspace = self._workspace
         flags = workspace.options.flags
         choice = Choice(
@@ -82,7 +99,7 @@ class OpenSessions:
             model=flags.model,
             default_model=workspace.model,
             mode=flags.mode,
-            title=title,
+            title=record.title if record else None,
         )
         live = LiveSession(
             workspace.parts,
@@ -90,10 +107,13 @@ class OpenSessions:
             recorder=Recorder(workspace.store, session) if recorded else Unrecorded(),
             policy=workspace.options.policy,
             choice=choice,
-            history=history,
-            last_seq=last_seq,
+            history=record.history if record else None,
+            queue=MessageQueue(record.queue.items) if record and record.queue else None,
+            last_seq=record.last_seq if record else 0,
             single_run=workspace.options.single_run,
         )
+        if record is not None:
+            live.take_record(record.todos.items if record.todos else ())
         self._live[session] = live
         return live
 
