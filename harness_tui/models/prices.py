@@ -14,8 +14,8 @@ from harness_tui.config.settings import ModelPrice
 from harness_tui.core.model_port import Usage
 from harness_tui.models.endpoint import is_loopback
 
-LISTED: Final = ("anthropic", "openai", "google")
-"""Kinds whose prices hold wherever their address is: behind a gateway the same models cost the same."""
+LISTED: Final = {"anthropic": "anthropic", "openai": "openai", "openai-responses": "openai", "google": "google"}
+"""Kinds whose prices hold wherever their address is, and whose they are: behind a gateway a model costs the same."""
 
 _MILLION: Final = 1_000_000
 
@@ -82,8 +82,9 @@ def with_cost(usage: Usage, cost: float | None) -> Usage:
 def _find(tag: PriceTag) -> Any:
     from genai_prices.data_snapshot import get_snapshot
 
-    where = {"provider_id": tag.kind, "provider_api_url": None}
-    if tag.kind not in LISTED:
+    if tag.kind in LISTED:
+        where = {"provider_id": LISTED[tag.kind], "provider_api_url": None}
+    else:
         where = {"provider_id": None, "provider_api_url": tag.base_url}
     try:
         return get_snapshot().find_provider_model(tag.model.removeprefix("models/"), None, **where)[1]

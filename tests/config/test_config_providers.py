@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import get_args
+
 import pytest
 
-from harness_tui.config.settings import ModelLimits, ModelPrice
+from harness_tui.config.schema import Effort, ModelLimitsModel, ModelPriceModel, ProviderModel
+from harness_tui.config.settings import PROVIDER_KINDS, ModelLimits, ModelPrice
 
 
 def test_every_key_of_a_provider_and_its_models_arrives(world):
@@ -55,7 +60,7 @@ def test_the_file_of_a_local_model_is_absolute_and_lies_beside_the_file_that_nam
     ("line", "text", "mend"),
     [
         ("kind: openai_compatible", "unknown kind 'openai_compatible'; did you mean 'openai-compatible'?", None),
-        ("kind: telepathy", "known are openai-compatible, openai, anthropic, google, local", None),
+        ("kind: telepathy", "known are openai-compatible, openai,", None),
         ("kind: openai-compatible", "'base_url' is missing", "write it like http://127.0.0.1:8080/v1"),
         ("timeout: 30", "it is not known what 'lab' is", "say 'kind', one of"),
         ("base_url: ftp://h/v1", "'ftp://h/v1' is not an http or https address", "write it like http"),
@@ -121,3 +126,17 @@ def test_a_header_of_an_mcp_server_is_looked_at_as_well(world):
     world.write_user('mcp: {docs: {url: "http://h/mcp", headers: {"X Key": a}}}\n')
     loaded = world.load()
     assert "is no name of a header" in (loaded.settings.mcp["docs"].error or "")
+
+
+def test_the_document_shows_every_key_and_its_examples_are_valid(world):
+    text = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        world.write_user(example)
+        assert world.load().problems == ()
+    shown = set(re.findall(r"[a-z_]+(?=:)", "".join(examples)))
+    for model in (ProviderModel, ModelLimitsModel, ModelPriceModel):
+        assert set(model.model_fields) - shown == set()
+    for word in (*PROVIDER_KINDS, *get_args(Effort)):
+        assert re.search(rf"\b{word}\b", text), word

@@ -56,6 +56,7 @@ async def finished(model: ConfiguredModel, **settings: object) -> Finished:
         (PriceTag("google", "", "models/gemini-2.5-flash"), Usage(input=1_000_000, output=0), 0.3),
         # Behind a gateway, or an address that the list knows.
         (PriceTag("openai", "https://gateway.test/v1", "gpt-5"), Usage(input=1_000_000), 1.25),
+        (PriceTag("openai-responses", "https://gateway.test/v1", "gpt-5"), Usage(input=1_000_000), 1.25),
         (PriceTag("openai-compatible", "https://api.openai.com/v1", "gpt-5"), Usage(output=1_000_000), 10.0),
         # Configured prices count cached tokens as input where nothing else is said.
         (PriceTag("local", "", "x", ModelPrice(2, 8)), Usage(input=1000, output=1000, cache_read=400), 0.01),
