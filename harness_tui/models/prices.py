@@ -14,7 +14,13 @@ from harness_tui.config.settings import ModelPrice
 from harness_tui.core.model_port import Usage
 from harness_tui.models.endpoint import is_loopback
 
-LISTED: Final = {"anthropic": "anthropic", "openai": "openai", "openai-responses": "openai", "google": "google"}
+LISTED: Final = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "openai-responses": "openai",
+    "openai-chat": "openai",
+    "google": "google",
+}
 """Kinds whose prices hold wherever their address is, and whose they are: behind a gateway a model costs the same."""
 
 _MILLION: Final = 1_000_000
