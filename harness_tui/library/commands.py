@@ -21,6 +21,7 @@ RESERVED: Final = frozenset(
         "commands",
         "compact",
         "config",
+        "context",
         "copy",
         "doctor",
         "editor",

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from textual import events, on, work
 from textual.app import App, ComposeResult
@@ -54,6 +54,8 @@ class HarnessApp(App[None]):
         Binding("ctrl+b,f2", "toggle_panel", "Side panel", show=False),
         Binding("ctrl+o", "toggle_details", "Show all output, or fold it", show=False),
         Binding("shift+tab", "next_mode", "Next mode: ask, accept-edits, plan", show=False),
+        Binding("ctrl+t", "session('next_agent')", "Next agent", show=False),
+        Binding("ctrl+g", "session('hand_over')", "Let build carry out the plan", show=False),
         Binding("pageup", "transcript_page(-1)", "Transcript: page up", show=False),
         Binding("pagedown", "transcript_page(1)", "Transcript: page down", show=False),
         Binding("ctrl+home", "transcript_start", "Transcript: start", show=False),
@@ -268,6 +270,11 @@ class HarnessApp(App[None]):
         """Go to the next mode."""
         if self.controller is not None:
             self.controller.next_mode()
+
+    def action_session(self, what: Literal["next_agent", "hand_over"]) -> None:
+        """Do something with the session."""
+        if self.controller is not None:
+            getattr(self.controller, what)()
 
     def action_transcript_page(self, way: int) -> None:
         """Move the transcript by a page."""

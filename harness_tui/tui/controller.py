@@ -139,6 +139,14 @@ class Controller:
         """Go to the next mode."""
         self._run(self.slash.next_mode())
 
+    def next_agent(self) -> None:
+        """Go to the next agent."""
+        self._run(self.slash.next_agent())
+
+    def hand_over(self) -> None:
+        """Let the agent build carry out the plan."""
+        self._run(self.slash.hand_over())
+
     def take_back_last(self) -> None:
         """Bring the last waiting message back into the prompt."""
         self._run(self._take_back_last())

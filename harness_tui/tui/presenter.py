@@ -152,11 +152,14 @@ class Presenter:
     def _apply_record(self, event: ev.Event) -> None:
         match event:
             case ev.MessageAdded(message=message, origin=origin):
-                if origin != "prompt" and isinstance(message, UserMessage):
+                if origin not in ("prompt", "compaction") and isinstance(message, UserMessage):
                     self._add(UserBlock(clean_for_display(message.text), origin=origin))
             case ev.ContextCompacted():
-                head = f"History summed up: {event.before:,} to {event.after:,} tokens"
-                self._add(SummaryBlock(head, clean_for_display(event.summary)))
+                head = f"History summed up: {event.before:,} to about {event.after:,} tokens"
+                lists = (("Kept", event.kept), ("Left out", event.omitted))
+                told = [f"{what}: {', '.join(names)}" for what, names in lists if names]
+                self._add(SummaryBlock(head, clean_for_display("\n\n".join([*told, event.summary]))))
+                self.state.context_used = event.after
             case ev.UndoApplied() | ev.RedoApplied():
                 done = "taken back" if isinstance(event, ev.UndoApplied) else "in force again"
                 text = f"Run {event.run} {done}; files: {', '.join(event.paths) or 'none'}"
@@ -272,8 +275,11 @@ class Presenter:
                 self.state.drop_request(request=request)
             case ev.ToolStarted(call=call, title=title):
                 self.state.titles[call] = clean_for_display(title, one_line=True)
-                self._tools.child_step(envelope.session, self.state.titles[call])
-            case ev.ToolFinished(call=call):
+                self._tools.child_step(envelope.session, call, self.state.titles[call])
+            case ev.UsageUpdated(cost=cost):
+                self.state.cost += cost or 0.0
+            case ev.ToolFinished(call=call, is_error=failed):
+                self._tools.child_step_done(envelope.session, call, failed=failed)
                 self.state.drop_request(call=call)
                 self.state.titles.pop(call, None)
             case _:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness_tui.core import intents as it
 from harness_tui.core.text import clean_for_display
+from harness_tui.tui.context_rows import context_rows, context_title
 from harness_tui.tui.help import help_lines
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import Line, ListRow, two_ends, wrap
@@ -65,6 +66,10 @@ class SlashRunner:
                 await self._set_mode(arguments)
             case "call":
                 await self._call(arguments)
+            case "compact":
+                await self._host.send(it.Compact(arguments or None))
+            case "context":
+                await self._show_context()
             case "commands":
                 await self._show_commands()
             case "undo":
@@ -146,6 +151,32 @@ class SlashRunner:
             name = await self._pick("Choose the mode", [(m, m, about) for m, about in MODES], "") or ""
         if name:
             await self._host.send(it.SetSession(mode=name))
+
+    async def _show_context(self) -> None:
+        """Show what a request is made of; choosing a part switches it."""
+        part, on = None, True
+        while True:
+            report = await self._host.ask_context(part, on=on)
+            if report is None:
+                return
+            part = await self._pick(context_title(report), context_rows(report), "Nothing is sent yet.")
+            if part is None:
+                return
+            found = next((item for item in report.parts if item.name == part and item.switch), None)
+            on = found.off if found is not None else True
+            part = part if found is not None else None
+
+    async def hand_over(self) -> None:
+        """Let the agent build carry out the plan."""
+        await self._host.send(it.HandOver())
+
+    async def next_agent(self) -> None:
+        """Go to the next agent."""
+        names = [agent.name for agent in await self._host.backend.agents()]
+        present = self._host.presenter.state.agent
+        place = names.index(present) if present in names else -1
+        if names:
+            await self._host.send(it.SetSession(agent=names[(place + 1) % len(names)]))
 
     async def next_mode(self) -> None:
         """Go to the next mode."""

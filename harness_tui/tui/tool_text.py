@@ -44,6 +44,7 @@ class ToolLog:
         self._transcript = transcript
         self._open: dict[str, ToolBlock] = {}
         self._children: dict[str, str] = {}
+        self._steps: dict[str, dict[str, str]] = {}
         self._last: ToolBlock | None = None
         self._edits: dict[str, ToolBlock] = {}
 
@@ -111,6 +112,8 @@ class ToolLog:
             block.note = _result_note(event.tool, event.metadata)
             self._take_problems(block, event.metadata)
         block.output = clean_for_display(event.output).rstrip("\n")
+        if event.tool == "task":
+            block.output = self._nested(event.call, _answer_of_task(block.output))
         block.diff = clean_for_display(str(event.metadata.get("diff") or block.diff))
         block.seconds = seconds_between(block.started, moment)
         if event.truncated is not None:
@@ -155,6 +158,7 @@ class ToolLog:
             self._transcript.touch(block)
         self._open.clear()
         self._children.clear()
+        self._steps.clear()
 
     # --- subagents -----------------------------------------------------------------------------------
 
@@ -162,12 +166,34 @@ class ToolLog:
         """A session works for ``call``."""
         self._children[session] = call
 
-    def child_step(self, session: str, title: str) -> None:
-        """A subagent does something: shown as the note of the call that it works for."""
-        block = self._open.get(self._children.get(session, ""))
-        if block is not None:
-            block.note = title
-            self._transcript.touch(block)
+    def child_step(self, session: str, step: str, title: str, sign: str = "…") -> None:
+        """A subagent does something: a line under the call that it works for; ``step`` is the same until it is done."""
+        call = self._children.get(session, "")
+        block = self._open.get(call)
+        if block is None:
+            return
+        steps = self._steps.setdefault(call, {})
+        steps[step] = f"{sign} {title}"
+        block.note = title if sign == "…" else f"{len(steps)} step{'' if len(steps) == 1 else 's'}"
+        block.output = self._nested(call, "")[-LIVE_OUTPUT_CHARS:]
+        self._transcript.touch(block)
+
+    def child_step_done(self, session: str, step: str, *, failed: bool) -> None:
+        """A step of a subagent has its result."""
+        line = self._steps.get(self._children.get(session, ""), {}).get(step)
+        if line is not None:
+            self.child_step(session, step, line[2:], "✗" if failed else "✓")
+
+    def _nested(self, call: str, answer: str) -> str:
+        steps = "\n".join(self._steps.get(call, {}).values())
+        return f"{steps}\n\n{answer}" if steps and answer else steps or answer
+
+
+def _answer_of_task(output: str) -> str:
+    """Return what a subagent said, without the frame that the model is given it in."""
+    lines = output.split("\n")
+    framed = lines[0].startswith("<task ") and lines[-1] == "</task>"
+    return "\n".join(lines[1:-1]) if framed else output
 
 
 def _result_note(tool: str, metadata: dict[str, Any]) -> str:

@@ -147,6 +147,7 @@ def test_every_reserved_name_is_in_the_table_once() -> None:
         "agent",
         "mode",
         "compact",
+        "context",
         "undo",
         "redo",
         "call",

@@ -96,7 +96,7 @@ class ToolBlock(Block):
         """Lines of its output that it shows while folded; negative: the last ones, which tell how it went."""
         if self.by_hand and self.state == "done" and self.tool != "bash":
             return 2 * FOLDED_LINES  # the person wanted to see it
-        if self.state in ("running", "failed", "denied") or self.tool == "bash":
+        if self.state in ("running", "failed", "denied") or self.tool in ("bash", "task"):
             return -_TAIL_LINES
         return 0 if self.tool in _ROUTINE and self.source in ("", "skill", "lsp") else _HEAD_LINES
 

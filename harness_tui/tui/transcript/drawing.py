@@ -96,7 +96,7 @@ class BlockRenderer:
         return block.folded is self.details
 
     def _user(self, block: UserBlock, width: int) -> list[Line]:
-        mark = {"prompt": "❯ ", "steer": "» ", "shell": "! ", "diagnostics": "✚ "}.get(block.origin, "❯ ")
+        mark = {"prompt": "❯ ", "steer": "» ", "shell": "! ", "diagnostics": "✚ ", "hook": "⚑ "}.get(block.origin, "❯ ")
         style = "user" if block.origin in ("prompt", "steer") else "muted"
         lines = wrap([(block.typed, "bold" if style == "user" else "")], width, first=((mark, style),))
         limit = FOLDED_LINES * 2 if block.origin == "prompt" else FOLDED_LINES

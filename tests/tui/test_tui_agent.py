@@ -1,0 +1,108 @@
+"""What the agent does beyond answering, in the terminal: subagents, summaries, the context ledger, agents, plans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakes.fake_backend import FakeBackend
+from fakes.tui_screen import screen_text, until
+
+from harness_tui.core import events as ev
+from harness_tui.core import intents as it
+from harness_tui.core.event_parts import ContextPart, Parent
+from harness_tui.core.messages import UserMessage
+from harness_tui.core.values import SourceRef
+from harness_tui.tui.transcript.blocks import SummaryBlock, ToolBlock, UserBlock
+
+START = ev.RunStarted("build", "replay/demo", "ask", UserMessage("hello"))
+BUILTIN = SourceRef("builtin")
+CHILD = "ses_child"
+
+
+def call(name: str, tool: str, title: str) -> ev.ToolStarted:
+    return ev.ToolStarted(name, tool, title, {}, BUILTIN)
+
+
+def test_a_subagent_is_one_block_with_its_steps_and_its_answer(session: Any) -> None:
+    session.play(START, call("c9", "task", "explore: look for x"))
+    begin = ev.SessionStarted("/srv/project", parent=Parent("ses_1", "run_1", "c9"))
+    session.play(begin, call("d1", "grep", "Grep x"), call("d2", "read", "Read \x1b[2Ja.py"), session=CHILD)
+    (block,) = [block for block in session.presenter.transcript.blocks if isinstance(block, ToolBlock)]
+    assert block.output == "… Grep x\n… Read a.py"
+    session.play(
+        ev.ToolFinished("d1", "grep", "a.py:1: x", False, {}),
+        ev.ToolFinished("d2", "read", "no", True, {}),
+        ev.UsageUpdated(1, 1, 0, 0, 0, 2, cost=0.5),
+        session=CHILD,
+    )
+    assert block.output == "✓ Grep x\n✗ Read a.py"
+    assert session.presenter.state.cost == 0.5
+    answer = '<task session="ses_child" agent="explore" state="completed">\nx is in a.py\n</task>'
+    session.play(ev.ToolFinished("c9", "task", answer, False, {"session": CHILD}))
+    assert block.output == "✓ Grep x\n✗ Read a.py\n\nx is in a.py"
+    assert block.state == "done"
+    assert block.folds
+
+
+def test_a_summary_tells_what_was_kept_and_left_out_and_its_message_is_not_shown_twice(session: Any) -> None:
+    session.play(
+        ev.ContextCompacted(18000, 900, "Goal: x", ("2 latest messages",), ("9 messages",)),
+        ev.MessageAdded(UserMessage("The conversation so far ..."), "compaction"),
+    )
+    (block,) = session.presenter.transcript.blocks
+    assert isinstance(block, SummaryBlock)
+    assert block.head == "History summed up: 18,000 to about 900 tokens"
+    assert block.text == "Kept: 2 latest messages\n\nLeft out: 9 messages\n\nGoal: x"
+    assert session.presenter.state.context_used == 900
+
+
+def test_why_a_hook_held_the_end_back_is_shown(session: Any) -> None:
+    session.play(ev.MessageAdded(UserMessage("tests fail"), "hook"))
+    (block,) = session.presenter.transcript.blocks
+    assert isinstance(block, UserBlock)
+    assert (block.typed, block.origin) == ("tests fail", "hook")
+
+
+async def test_the_context_is_listed_largest_first_and_a_part_is_switched(open_app: Any) -> None:
+    off: set[str] = set()
+
+    def answer(session: Any, intent: it.Intent) -> None:
+        if isinstance(intent, it.ReportContext):
+            if intent.part is not None:
+                (off.discard if intent.on else off.add)(intent.part)
+            parts = (
+                ContextPart("system", "system prompt", 900),
+                ContextPart("mcp:time", "time", 4200, 2, off="mcp:time" in off),
+            )
+            session.publish(ev.ContextReported(parts, 900 if off else 5100, None, 20000))
+
+    backend = FakeBackend(on_send=answer)
+    async with open_app(backend) as (app, pilot, _):
+        app.prompt.set_text("/context")
+        await pilot.press("enter")
+        await until(lambda: "about 5,100 of 20,000 tokens" in screen_text(app))
+        lines = screen_text(app).splitlines()
+        places = [next(i for i, line in enumerate(lines) if name in line) for name in ("mcp time", "system prompt")]
+        assert places == sorted(places)
+        await pilot.press("enter")
+        await until(lambda: "off, 4,200 tokens saved" in screen_text(app))
+        await pilot.press("escape")
+        await until(lambda: "tokens saved" not in screen_text(app))
+    assert [intent for intent in backend.session.sent if isinstance(intent, it.ReportContext)] == [
+        it.ReportContext(),
+        it.ReportContext("mcp:time", on=False),
+    ]
+
+
+async def test_keys_and_commands_reach_the_agent(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        app.prompt.set_text("/compact the colours")
+        await pilot.press("enter")
+        await pilot.press("ctrl+g")
+        await until(lambda: it.HandOver() in backend.session.sent)
+        assert it.Compact("the colours") in backend.session.sent
+        await pilot.press("ctrl+t")
+        await until(lambda: any(isinstance(intent, it.SetSession) for intent in backend.session.sent))
+        agents = [agent.name for agent in await backend.agents()]
+        wanted = agents[(agents.index("build") + 1) % len(agents)] if "build" in agents else agents[0]
+        assert it.SetSession(agent=wanted) in backend.session.sent
