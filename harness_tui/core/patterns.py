@@ -85,6 +85,13 @@ def first_wildcard(pattern: str) -> int:
 
 
 @lru_cache(maxsize=4096)
+def beginning(pattern: str) -> str:
+    """Return what every text that ``pattern`` fits begins with, also one with nothing in the place of `` *``."""
+    head = literal_head(pattern)
+    return head.removesuffix(" ") if pattern.endswith(" *") else head
+
+
+@lru_cache(maxsize=4096)
 def literal_head(pattern: str) -> str:
     """Return what every text that ``pattern`` fits begins with, as far as its first wildcard."""
     return unescaped(pattern[: first_wildcard(pattern)])

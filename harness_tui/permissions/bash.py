@@ -7,6 +7,7 @@ too seldom.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _CUTS: Final = re.compile(r"[;&|\n\r(){}`<>]")
@@ -33,6 +34,7 @@ _LONG_CHARS: Final = 16_384
 _PIECES: Final = 2_000
 
 
+@lru_cache(maxsize=4)
 def parts(text: str) -> tuple[str, ...]:
     """Return everything in ``text`` that might be a command of its own, without repeats.
 

@@ -58,6 +58,15 @@ class Command:
     plain: bool = False
     alike: str | None = None
 
+    def may_begin(self, text: str) -> bool:
+        """Tell whether any text that an allow could cover begins with ``text``: many rules are told off by that."""
+        return (
+            self.check.value.startswith(text)
+            or self.whole.startswith(text)
+            or (self.alike is not None and self.alike.startswith(text))
+            or (bool(self.outers) and any(outer.text.startswith(text) for outer in self.outers))
+        )
+
     def allowed_by(self, pattern: str, *, held_back: bool) -> bool:
         """Tell whether an allow rule covers it. ``held_back``: there are rules on particular commands."""
         if self.unread is not None:

@@ -75,10 +75,16 @@ class Gate:
         parts: list[PartDecision] = []
         asked: list[Subject] = []
         failure: str | None = None
+        known: dict[int, tuple[PartDecision, Scope | None]] = {}
         for subject in subjects:
             try:
-                by_rules = self._by_rules(call, subject, layers.of(subject.check.permission))
-                part, scope = self._with_approvals(call, subject, by_rules, approved)
+                if subject.command is not None and id(subject.command) in known:
+                    part, scope = known[id(subject.command)]
+                else:
+                    by_rules = self._by_rules(call, subject, layers.of(subject.check.permission))
+                    part, scope = self._with_approvals(call, subject, by_rules, approved)
+                    if subject.command is not None:
+                        known[id(subject.command)] = part, scope
             except Exception as error:  # noqa: BLE001 - one check that fails must not hide the deny of another
                 part, scope = _undecided(subject.check), None
                 failure = f"the rules could not be applied to {subject.check.value!r}: {error}"

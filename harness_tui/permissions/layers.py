@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness_tui.config.settings import RuleLayer
+from harness_tui.core.patterns import beginning
 from harness_tui.core.seams import Check, LayerResult
 from harness_tui.core.values import Action, Rule
 from harness_tui.permissions.matching import Matcher
@@ -41,7 +42,7 @@ def layer_result(layer: RuleLayer, subject: Subject, matcher: Matcher) -> LayerR
     tried, each with its own last matching rule, and the strictest is the result.
     """
     found = _last(layer.rules, subject, matcher)
-    if subject.command is not None and subject.command.unread is not None:
+    if subject.command is not None and subject.command.unread is not None and _may_be_stricter(layer.rules, found):
         for piece in subject.command.forms():
             rule = _last_holding(layer.rules, piece, matcher)
             if rule is not None and rule.action != "allow" and _stricter(rule, found):
@@ -77,6 +78,8 @@ def _last(rules: Sequence[Rule], subject: Subject, matcher: Matcher) -> Rule | N
         if rule.permission != subject.check.permission:
             continue
         if rule.action == "allow":
+            if subject.command is not None and not subject.command.may_begin(beginning(rule.pattern)):
+                continue
             fits = covers(rule, subject, matcher)
         elif subject.command is not None:
             fits = subject.command.held_back_by(rule.pattern)
@@ -95,6 +98,11 @@ def _last_holding(rules: Sequence[Rule], piece: str, matcher: Matcher) -> Rule |
 def strictest(actions: Sequence[Action]) -> Action:
     """Return the action that holds back most; ``actions`` is not empty."""
     return max(actions, key=STRICTNESS.__getitem__)
+
+
+def _may_be_stricter(rules: Sequence[Rule], found: Rule | None) -> bool:
+    least = STRICTNESS["allow" if found is None else found.action]
+    return any(rule.permission == "bash" and STRICTNESS[rule.action] > least for rule in rules)
 
 
 def _stricter(rule: Rule, other: Rule | None) -> bool:

@@ -40,6 +40,8 @@ def offers_for(asked: Sequence[Subject], matcher: Matcher) -> tuple[Offer, ...]:
     """
     if not asked or any(subject.check.permission in ONCE_ONLY for subject in asked):
         return ()
+    # The same command twice is offered once.
+    asked = list({id(subject.command or subject.check): subject for subject in asked}.values())
     narrow = [_narrow(subject, matcher) for subject in asked]
     wide = [_wide(subject, matcher) or pattern for subject, pattern in zip(asked, narrow, strict=True)]
     offers: list[Offer] = []
@@ -63,13 +65,18 @@ def _is_plain_edit(check: Check, matcher: Matcher) -> bool:
 
 
 def _rules(asked: Sequence[Subject], patterns: Sequence[str | None], matcher: Matcher) -> tuple[OfferedRule, ...]:
-    rules: dict[OfferedRule, None] = {}
+    rules: dict[tuple[str, str], Rule] = {}
     for subject, pattern in zip(asked, patterns, strict=True):
-        permission = subject.check.permission
-        if pattern is None or not covers(Rule(permission, pattern, "allow"), subject, matcher):
+        if pattern is None:
             return ()
-        rules[OfferedRule(permission, pattern, "allow")] = None
-    return tuple(rules) if len(rules) <= _RULES else ()
+        permission = subject.check.permission
+        rules.setdefault((permission, pattern), Rule(permission, pattern, "allow"))
+        if len(rules) > _RULES:
+            return ()
+    for subject, pattern in zip(asked, patterns, strict=True):
+        if not covers(rules[subject.check.permission, pattern or ""], subject, matcher):
+            return ()
+    return tuple(OfferedRule(permission, pattern, "allow") for permission, pattern in rules)
 
 
 def _narrow(subject: Subject, matcher: Matcher) -> str | None:

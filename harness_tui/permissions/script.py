@@ -93,6 +93,7 @@ class _Builder:
         self._commands: list[Command] = []
         self._lasting = "\n" not in whole
         self._deep = 0
+        self._known: dict[tuple[object, ...], Command] = {}
         self._posix = False
         self._later = False
         home = paths.matcher.home.as_posix()
@@ -109,7 +110,8 @@ class _Builder:
             self._commands.append(Command(Check("bash", self._whole, self._whole), self._whole))
         commands = self._commands
         if not self._lasting:
-            commands = [replace(command, lasting=False, offer=None) for command in commands]
+            once = {id(command): replace(command, lasting=False, offer=None) for command in commands}
+            commands = [once[id(command)] for command in commands]
         return Script(tuple(commands), tuple(self._paths.checks.values()))
 
     def script(self, text: str, *, posix: bool, forms: tuple[str, ...] = ()) -> None:
@@ -243,7 +245,9 @@ class _Builder:
         )
 
     def _add(self, command: Command) -> None:
-        self._commands.append(command)
+        # Commands that are the same are one, so that they are decided once.
+        key = (command.check.value, command.check.display, command.doubts, command.around, command.outers)
+        self._commands.append(self._known.setdefault((*key, command.lasting, len(command.words)), command))
         if len(self._commands) > PARTS:
             raise UnreadError(f"more than {PARTS:,} commands")
 

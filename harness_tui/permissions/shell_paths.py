@@ -109,6 +109,10 @@ class Paths:
 
     def take_links(self, text: str, display: str) -> None:
         """Note where links in the folder ``text`` lead outside. Raises ``UnreadError`` for too large a folder."""
+        known = (f"links of {text}", "read", self.folders)
+        if known in self.seen:
+            return
+        self.seen.add(known)
         for path in self.resolved(text):
             seen = 0
             for folder, folders, files in os.walk(path.absolute) if path is not None else ():
