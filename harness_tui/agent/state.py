@@ -103,8 +103,4 @@ class SessionState:
     @property
     def script(self) -> AnswerScript | None:
         """The session's model where it answers in place of a person."""
-        try:
-            model = self.parts.models.resolve(self.choice.model)
-        except HarnessError:
-            return None
-        return model if isinstance(model, AnswerScript) else None
+        return self.parts.models.script(self.choice.model)

@@ -113,6 +113,11 @@ class Places:
         return self.cache / "mcp"
 
     @property
+    def chosen_models(self) -> Path:
+        """The best model of each provider, as its list was last seen."""
+        return self.cache / "models.json"
+
+    @property
     def validated(self) -> Path:
         """Validated configuration, one file per project."""
         return self.cache / "config"

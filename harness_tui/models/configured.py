@@ -37,7 +37,7 @@ class ConfiguredModel:
     def context_limit(self) -> int | None:
         """Tokens that fit: configured, told by the server, or listed (known from the first answer on)."""
         listed = self._listing.context if self._listing is not None else None
-        return self._limits.context or self.adapter.context_limit or listed
+        return self.adapter.context_limit or self._limits.context or listed
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -104,22 +104,36 @@ class LocalModel:
         adapter = OpenAICompatibleModel(
             endpoint, self._path.name, context=self._engine.context, output_limit=limits.output
         )
-        self._talking = (served, adapter, await _renders_tools(served))
+        about = await look_at(served)
+        self._engine.context = about.context or self._engine.context
+        self._talking = (served, adapter, about.tools)
         return self._talking[1:]
 
 
-async def _renders_tools(served: Served) -> bool:
-    """Ask for the prompt that a tool would be told in: a template that leaves its name out knows none."""
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a loaded model says of itself: tokens that fit, and whether its template knows tools."""
+
+    context: int | None
+    tools: bool
+
+
+async def look_at(served: Served) -> About:
+    """Ask for the size, and for the prompt that a tool would be told in: a template that leaves its name out knows
+    none."""
     function = {"name": _PROBE, "description": "-", "parameters": {"type": "object", "properties": {}}}
     body = {"messages": [{"role": "user", "content": "-"}], "tools": [{"type": "function", "function": function}]}
     httpx2 = await asyncio.to_thread(_library)
     headers = {"authorization": f"Bearer {served.key}"}
     try:
         async with httpx2.AsyncClient(trust_env=False, verify=False, timeout=_PROBE_S) as client:
-            response = await client.post(f"{served.address}/apply-template", json=body, headers=headers)
-    except httpx2.HTTPError:
-        return False
-    return response.is_success and _PROBE in response.text
+            prompt = await client.post(f"{served.address}/apply-template", json=body, headers=headers)
+            props = await client.get(f"{served.address}/props", headers=headers)
+            context = props.json()["default_generation_settings"]["n_ctx"] if props.is_success else None
+    except (httpx2.HTTPError, ValueError, KeyError, TypeError):
+        return About(None, False)
+    tools = prompt.is_success and _PROBE in prompt.text
+    return About(context if isinstance(context, int) and context > 0 else None, tools)
 
 
 def _library() -> ModuleType:

@@ -13,11 +13,12 @@ from pathlib import Path
 from harness_tui.config.places import Places
 from harness_tui.config.settings import Settings
 from harness_tui.core.errors import HarnessError, UsageError
-from harness_tui.core.seams import Model, ProcessSpawner
+from harness_tui.core.seams import AnswerScript, Model, ProcessSpawner
 from harness_tui.models import detect as detection
 from harness_tui.models import keys, local_engine, offline
 from harness_tui.models.adapters import make_adapter
 from harness_tui.models.catalogue import Catalogue, ModelInfo
+from harness_tui.models.chosen import ChosenModels
 from harness_tui.models.configured import ConfiguredModel
 from harness_tui.models.detect import Detected
 from harness_tui.models.endpoint import Endpoint, check_endpoint
@@ -57,6 +58,7 @@ class ModelRegistry:
     ) -> None:
         self._settings = settings
         self._environ = environ
+        self._places = places
         self._keys = KeyStore(places) if places is not None else None
         self._favourites = Favourites(places) if places is not None else None
         self.targets = Targets(
@@ -88,6 +90,14 @@ class ModelRegistry:
             return self._keep(target.name, self._local(target))
         endpoint = self._with_key(target.endpoint)
         return self._keep(target.name, self._remote(replace(target, endpoint=endpoint)))
+
+    def script(self, name: str | None) -> AnswerScript | None:
+        """Return the script that ``name`` plays, ``None`` for every other model: no key is fetched for the question."""
+        try:
+            model = self.resolve(name) if self._wanted(name).startswith(REPLAY) else None
+        except UsageError:
+            return None
+        return model if isinstance(model, AnswerScript) else None
 
     def fault(self, name: str) -> UsageError | None:
         """Say why :meth:`resolve` would not give ``name``; nothing is read for it but the head of a file."""
@@ -184,8 +194,16 @@ class ModelRegistry:
         endpoint = self.targets.hosted(entry)
         if endpoint is None:
             return entry.model
+        remembered = ChosenModels(self._places.chosen_models) if self._places is not None else None
+        if remembered is not None:
+            known = await asyncio.to_thread(remembered.get, entry.name, endpoint.base_url)
+            if known is not None:
+                return known
         models = await detection.listed(await asyncio.to_thread(self._with_key, endpoint))
-        return preferred(entry, models) or entry.model
+        best = preferred(entry, models)
+        if best is not None and remembered is not None:
+            await asyncio.to_thread(remembered.put, entry.name, endpoint.base_url, best)
+        return best or entry.model
 
     def _with_key(self, endpoint: Endpoint) -> Endpoint:
         """Return ``endpoint`` with its stored key. Raises ``UsageError`` when that is not to be had."""

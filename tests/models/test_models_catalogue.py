@@ -14,6 +14,7 @@ from harness_tui.config.settings import ModelLimits, ModelPrice, ProviderSetting
 from harness_tui.core.errors import UsageError
 from harness_tui.models import keyring_store
 from harness_tui.models.catalogue import ModelInfo
+from harness_tui.models.chosen import ChosenModels
 from harness_tui.models.favourites import Favourites
 from harness_tui.models.key_store import KeyStore
 from harness_tui.models.providers import LocalProvider
@@ -198,3 +199,38 @@ async def test_a_configured_server_without_a_list_tells_its_models_itself(places
         names = [one.name for one in await models.catalogue.survey()]
     assert "any/org/model" in names
     assert "any/*" not in names
+
+
+async def test_the_best_model_of_a_provider_is_asked_for_once_a_day(places: Places) -> None:
+    async def listing(reply: FakeReply, _: FakeRequest) -> None:
+        await reply.json({"data": [{"id": "gpt-5.2"}]})
+
+    async with chat_server(listing) as server:
+        environ = {"OPENAI_API_KEY": "key-oooooooo", "OPENAI_BASE_URL": server.url}
+        for _ in range(2):
+            chosen = await registry(places, Settings(), environ).default()
+            assert chosen is not None
+            assert chosen.model.name == "openai/gpt-5.2"
+        assert len(server.requests) == 1
+    moment = 1_000_000.0
+    cache = ChosenModels(places.cache / "other.json", now=lambda: moment)
+    assert cache.get("openai", "u") is None
+    cache.put("openai", "u", "m")
+    assert (cache.get("openai", "u"), cache.get("openai", "elsewhere"), cache.get("google", "u")) == ("m", None, None)
+    moment += 24 * 3600
+    assert cache.get("openai", "u") is None
+    for text in ("", "[]", '{"openai": 3}', '{"openai": {"base_url": "u", "model": 3, "time": 1}}'):
+        (places.cache / "other.json").write_text(text)
+        assert cache.get("openai", "u") is None
+
+
+def test_only_a_script_is_looked_at_for_answers(places: Places, tmp_path: Path) -> None:
+    KeyStore(places).add("openai", "stored-key-000", "https://api.openai.com/v1/")
+    models = registry(places, Settings(model="openai/gpt-5"))
+    assert models.keys is not None
+    models.keys.key = lambda _: pytest.fail("a key was fetched")  # pyright: ignore[reportAttributeAccessIssue]
+    assert models.script(None) is None
+    (tmp_path / "play.yaml").write_text("turns: []")
+    assert models.script(f"replay:{tmp_path}/play.yaml") is models.resolve(f"replay:{tmp_path}/play.yaml")
+    assert models.script("replay:missing.yaml") is None
+    assert models.script("nobody/x") is None

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from fakes.chat_server import FakeReply, FakeRequest, chat_server
 
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.config.settings import ModelLimits, ProviderSettings, Settings
@@ -19,8 +20,8 @@ from harness_tui.core.seams import Finished, ModelError, ModelEvent, ModelSettin
 from harness_tui.core.values import ToolSpec
 from harness_tui.models.configured import ConfiguredModel
 from harness_tui.models.endpoint import Endpoint
-from harness_tui.models.local_engine import Engines, installed
-from harness_tui.models.local_model import LocalModel
+from harness_tui.models.local_engine import Engines, Served, installed
+from harness_tui.models.local_model import LocalModel, look_at
 from harness_tui.models.registry import ModelRegistry
 from harness_tui.models.targets import Target
 
@@ -171,6 +172,34 @@ async def test_nobody_else_on_the_machine_is_served(engines: Engines) -> None:
         response = await client.post(f"http://127.0.0.1:{ports[0]}/v1/chat/completions", json=body)
     assert response.status_code == 401
     assert "key" not in " ".join(psutil.Process(model.pid).cmdline()).lower()
+
+
+@needs_model
+@pytest.mark.real
+async def test_no_more_context_is_promised_than_the_file_has(engines: Engines) -> None:
+    assert FILE is not None
+    target = Target("local:test", FILE.name, ModelLimits(context=16_384), Endpoint("local", "", kind="local"))
+    model = LocalModel(target, FILE, engines, threads=1)
+    await answer(model, "Hello", limit=1)
+    assert model.context_limit == 8192
+
+
+async def test_a_template_that_tells_a_tool_is_found_and_one_that_fails_counts_as_none() -> None:
+    async def knows(reply: FakeReply, request: FakeRequest) -> None:
+        assert request.headers["authorization"] == "Bearer made-key"
+        if request.path == "/apply-template":
+            (tool,) = request.data["tools"]
+            await reply.json({"prompt": f"<tools>{tool['function']['name']}</tools>"})
+        else:
+            await reply.json({"default_generation_settings": {"n_ctx": 4096}})
+
+    async def fails(reply: FakeReply, _: FakeRequest) -> None:
+        await reply.json({"error": "the template cannot do that"}, status=500)
+
+    for handler, found in ((knows, (4096, True)), (fails, (None, False))):
+        async with chat_server(handler) as server:
+            about = await look_at(Served(server.url.removesuffix("/v1"), "made-key"))
+        assert (about.context, about.tools) == found
 
 
 @needs_model
