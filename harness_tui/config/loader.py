@@ -23,6 +23,7 @@ from harness_tui.config.places import Places
 from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
 from harness_tui.config.rules import MODES, ask_for_everything
+from harness_tui.config.session_limits import session_limits
 from harness_tui.config.settings import LspSettings, McpServerSettings, RuleLayer, Settings
 from harness_tui.config.substitution import Substitution
 from harness_tui.config.trust import TrustStatus, TrustStore
@@ -128,6 +129,7 @@ class _Loading:
             tui=self._builder.mapping("tui"),
             hooks=self._builder.hooks(),
             compaction=self._builder.compaction(),
+            sessions=session_limits(self._layers, self._builder.problems),
             unusable=self._builder.unusable,
         )
         problems = [*self._problems, *self._layers.problems, *self._builder.problems]

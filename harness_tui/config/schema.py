@@ -244,6 +244,13 @@ class CompactionModel(Strict):
     keep: Annotated[int, Field(ge=0)] | None = None
 
 
+class SessionsModel(Strict):
+    """How much room sessions may take, in MiB: all of them, and one; 0 sets no limit. Not read in a project."""
+
+    total_mb: Annotated[int, Field(ge=0)] = 4096
+    session_mb: Annotated[int, Field(ge=0)] = 1024
+
+
 class AgentModel(Strict):
     """An agent; the same keys stand in the front matter of ``agents/*.md``, where the body is the prompt."""
 
@@ -277,6 +284,7 @@ class ConfigFile(Strict):
     tui: dict[str, Any] = {}
     hooks: HooksModel = HooksModel()
     compaction: CompactionModel = CompactionModel()
+    sessions: SessionsModel = SessionsModel()
 
 
 def valid_name(name: str) -> bool:

@@ -182,6 +182,14 @@ class CompactionSettings:
 
 
 @record
+class SessionsSettings:
+    """How much room recorded sessions may take, in MiB: all of them, and one that is closed. 0 sets no limit."""
+
+    total_mb: int = 4096
+    session_mb: int = 1024
+
+
+@record
 class RuleLayer:
     """The permission rules of one layer, in file order."""
 
@@ -214,4 +222,5 @@ class Settings:
     tui: dict[str, Any] = field(default_factory=dict[str, Any])
     hooks: HooksSettings = HooksSettings()
     compaction: CompactionSettings = CompactionSettings()
+    sessions: SessionsSettings = SessionsSettings()
     unusable: dict[str, str] = field(default_factory=dict[str, str])

@@ -27,6 +27,7 @@ from harness_tui.config.schema import (
     McpServerModel,
     ProviderModel,
     RuleModel,
+    SessionsModel,
     valid_name,
 )
 
@@ -126,6 +127,8 @@ class _Checker:
             return self._parts(key, value, HooksModel, self._hooks)
         if key == "compaction":
             return self._parts(key, value, CompactionModel)
+        if key == "sessions":
+            return self._parts(key, value, SessionsModel)
         if key in _ENTRIES:
             return self._entries((key,), value, _ENTRIES[key])
         self._unknown((key,), ConfigFile.model_fields)

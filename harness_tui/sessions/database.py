@@ -93,6 +93,12 @@ class Database:
                 raise
 
     @contextlib.contextmanager
+    def write_alone(self) -> Generator[sqlite3.Connection, None, None]:
+        """The writer outside any transaction, for what SQLite does in one of its own (``VACUUM``)."""
+        with self._guard, self._translated():
+            yield self._open_writer()
+
+    @contextlib.contextmanager
     def read(self) -> Generator[sqlite3.Connection, None, None]:
         """A connection to read from; writes of this or another process do not hold it up."""
         with self._read_guard, self._translated():
@@ -225,6 +231,10 @@ class Database:
             os.close(descriptor)
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
+        self._version(connection)
+        if connection.execute("PRAGMA page_count").fetchone() == (0,):
+            # Of use only before the first page is written: free pages can be given back then without a copy of all.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         self._switch_to_wal(connection)
         connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
         if self._version(connection) == len(MIGRATIONS):

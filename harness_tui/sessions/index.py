@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.core.codec import decode
-from harness_tui.core.errors import UsageError
+from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import Parent
 from harness_tui.sessions import locks
 
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = "id, root, title, headline, created, updated, parent, messages, bytes, pinned"
 
 
@@ -36,6 +38,14 @@ class SessionInfo:
     live: bool
     parent: Parent | None = None
     pinned: bool = False
+
+
+def check_id(session: str) -> None:
+    """Raise ``HarnessError`` for what cannot name a session (and its folder)."""
+    if not _ID.fullmatch(session):
+        raise HarnessError(
+            "the id of a session has letters, digits, '-' and '_', at most 64", where=repr(session), code="bad-id"
+        )
 
 
 class Index:

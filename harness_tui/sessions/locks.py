@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from harness_tui.core.errors import HarnessError
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -98,3 +100,14 @@ def live_sessions(connection: sqlite3.Connection) -> set[str]:
     """Return the sessions that a living process holds."""
     rows = connection.execute("SELECT session, pid, started FROM locks").fetchall()
     return {str(row[0]) for row in rows if is_alive(Holder(int(row[1]), str(row[2])))}
+
+
+def live_error(session: str, holder: Holder | None) -> HarnessError:
+    """Return the error that a session is open, and where."""
+    who = f" by process {holder.pid}" if holder is not None else ""
+    return HarnessError(
+        f"the session is open{who}",
+        where=session,
+        mend=f"close it there first; 'harness sessions show {session}' reads it, and 'sessions fork' copies it",
+        code="live",
+    )

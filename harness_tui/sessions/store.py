@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import re
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -27,7 +26,7 @@ from harness_tui.core.messages import Message, ToolCall, ToolMessage
 from harness_tui.core.seams import Clock
 from harness_tui.sessions import locks, packing, repair, rows, tables
 from harness_tui.sessions.database import Database
-from harness_tui.sessions.index import Index, SessionInfo, root_text
+from harness_tui.sessions.index import Index, SessionInfo, check_id, root_text
 from harness_tui.sessions.open_calls import OpenCalls
 from harness_tui.sessions.records import dumps
 from harness_tui.sessions.repair import INTERRUPTED
@@ -37,7 +36,6 @@ from harness_tui.sessions.undo_log import UndoLog, read_log
 CUT: Final = "the program ended without a word; what it told as events {first} to {last} may be missing here"
 """Stands for the numbers that may have been seen, and were not recorded, when a process died."""
 
-_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PAGE: Final = 512
 
 
@@ -72,6 +70,11 @@ class SessionStore:
                 self.unlock(session)
         self._database.close()
 
+    @property
+    def database(self) -> Database:
+        """The database, for what works on all sessions at once."""
+        return self._database
+
     def report_to(self, tell: Callable[[str], None]) -> None:
         """Call ``tell``, from any thread, with what a person has to know; with what happened before now at once."""
         self._tell = tell
@@ -95,7 +98,7 @@ class SessionStore:
 
     def folder(self, session: str) -> Path:
         """Return the session's folder for large outputs and images; whoever writes into it first makes it."""
-        _check_id(session)
+        check_id(session)
         return self._database.path.parent / "sessions" / session
 
     # --- the index ---------------------------------------------------------------------------------
@@ -116,7 +119,7 @@ class SessionStore:
         when ``session_id`` is taken or no valid name.
         """
         session = session_id or new_id("ses")
-        _check_id(session)
+        check_id(session)
         now = rfc3339(self._clock.now())
         with self._database.write() as connection:
             if connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone():
@@ -182,6 +185,13 @@ class SessionStore:
             tables.set_title(connection, session, wanted)
 
     @retried
+    def pin(self, session: str, pinned: bool) -> None:
+        """Say whether the session is kept whatever room it takes. Raises ``UsageError`` for an unknown one."""
+        with self._database.write() as connection:
+            rows.last_seq(connection, session)
+            connection.execute("UPDATE sessions SET pinned = ? WHERE id = ?", (int(pinned), session))
+
+    @retried
     def delete(self, session: str) -> None:
         """Remove the session, its subagents' sessions and their folders. Raises ``HarnessError`` when one is open."""
         with self._database.write() as connection:
@@ -190,7 +200,7 @@ class SessionStore:
             for name in doomed:
                 holder = locks.holder_of(connection, name)
                 if holder is not None:
-                    raise _live_error(name, holder)
+                    raise locks.live_error(name, holder)
             for name in doomed:
                 for table, column in (
                     ("events", "session"),
@@ -361,13 +371,16 @@ class SessionStore:
     def locked(self, session: str) -> Generator[None, None, None]:
         """Hold the session's lock for the block. Raises ``HarnessError`` (code ``live``) that names the holder."""
         if not self.lock(session):
-            with self._database.read() as connection:
-                holder = locks.holder_of(connection, session)
-            raise _live_error(session, holder)
+            raise self.live_error(session)
         try:
             yield
         finally:
             self.unlock(session)
+
+    def live_error(self, session: str) -> HarnessError:
+        """Return the error that the session is open elsewhere: where, and what can be done all the same."""
+        with self._database.read() as connection:
+            return locks.live_error(session, locks.holder_of(connection, session))
 
     # --- parts -------------------------------------------------------------------------------------
 
@@ -379,19 +392,5 @@ class SessionStore:
         return Envelope(seq, rfc3339(self._clock.now()), session, event, run)
 
 
-def _check_id(session: str) -> None:
-    if not _ID.fullmatch(session):
-        raise HarnessError(
-            "the id of a session has letters, digits, '-' and '_', at most 64", where=repr(session), code="bad-id"
-        )
-
-
 def _interrupted(call: ToolCall) -> ToolFinished:
     return ToolFinished(call.call, call.tool, INTERRUPTED, True, {"interrupted": True})
-
-
-def _live_error(session: str, holder: locks.Holder | None) -> HarnessError:
-    who = f" by process {holder.pid}" if holder is not None else ""
-    return HarnessError(
-        f"the session is open{who}", where=session, mend="close it there first, or start a new one", code="live"
-    )

@@ -11,11 +11,12 @@ from harness_tui.agent.history import History
 from harness_tui.agent.live import LiveSession
 from harness_tui.agent.queue import MessageQueue
 from harness_tui.agent.unrecorded import Unrecorded
-from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.errors import UsageError
 from harness_tui.core.events import Notice, QueueChanged, TodoUpdated
 from harness_tui.core.ids import new_id
 from harness_tui.sessions.recorder import Recorder
 from harness_tui.sessions.store import root_text
+from harness_tui.workspace.upkeep import SessionUpkeep
 
 if TYPE_CHECKING:
     from harness_tui.agent.parts import AgentParts
@@ -39,6 +40,7 @@ class OpenSessions:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._live: dict[str, LiveSession] = {}
+        self._upkeep = SessionUpkeep(workspace)
 
     def use_parts(self, parts: AgentParts) -> None:
         """Let every open session go on with other parts."""
@@ -60,9 +62,7 @@ class OpenSessions:
         workspace, store = self._workspace, self._workspace.store
         info = await asyncio.to_thread(store.info, session)
         if not await asyncio.to_thread(store.lock, info.session):
-            raise HarnessError(
-                "this session is open in another program", where=info.session, mend="close it there, or fork it"
-            )
+            raise await asyncio.to_thread(store.live_error, info.session)
 
         def load() -> _Record:
             store.repair(info.session)
@@ -75,7 +75,11 @@ class OpenSessions:
                 store.latest_of(info.session, TodoUpdated),
             )
 
-        record = await asyncio.to_thread(load)
+        try:
+            record = await asyncio.to_thread(load)
+        except BaseException:
+            await asyncio.to_thread(store.unlock, info.session)
+            raise
         here = root_text(workspace.project.root)
         if info.root != here:
             text = f"this session was recorded in {info.root}; it goes on in {here}"
@@ -119,6 +123,7 @@ class OpenSessions:
 
     async def start(self, live: LiveSession) -> None:
         """Announce ``live``, then tell it what it has to know of the surroundings."""
+        await self._upkeep.begin()
         await live.start()
         self._workspace.surroundings.join(live.id, live.publish)
 
@@ -136,3 +141,4 @@ class OpenSessions:
         """Close every open session."""
         for live in tuple(self._live.values()):
             await self.close(live)
+        await self._upkeep.end()

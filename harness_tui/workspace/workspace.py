@@ -56,6 +56,7 @@ class Workspace:
         self.blobs = BlobStore(places.blobs)
         self.approvals = Approvals(places, project.root)
         self._loop = asyncio.get_running_loop()
+        self.store.report_to(self._record_fault)
         self.approvals.report_to(self._approval_fault)
         self.audit = AuditLog(places.state / "audit.jsonl")
         self.loaded: Loaded
@@ -196,6 +197,9 @@ class Workspace:
     def _approval_fault(self, error: HarnessError) -> None:
         notice = Notice("warning", "permissions", str(error), error.mend)
         self._loop.call_soon_threadsafe(self.surroundings.emit, notice)
+
+    def _record_fault(self, text: str) -> None:
+        self._loop.call_soon_threadsafe(self.surroundings.emit, Notice("warning", "sessions", text))
 
     async def reload(self) -> None:
         """Read everything again, after trust or configuration changed; open sessions go on with the new parts."""
