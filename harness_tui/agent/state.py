@@ -15,7 +15,6 @@ from harness_tui.agent.tokens import ContextMeter
 from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.agent.working_set import WorkingSet
 from harness_tui.core.bus import EventStream
-from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Event, Notice
 from harness_tui.core.seams import AnswerScript, Model
 from harness_tui.core.values import AgentDefinition
