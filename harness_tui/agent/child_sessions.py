@@ -145,8 +145,7 @@ class ChildSessions:
             off=parent.off,
         )
         child.listen()
-        child.working.take(history.messages)
-        child.nested.take(history.messages)
+        child.look_at_history()
         stream.listen(parent.stream.forward)
         if not last_seq:
             link = Parent(parent.id, run or "", call)

@@ -18,11 +18,10 @@ from harness_tui.agent.state import SessionState
 from harness_tui.agent.turns import Turns
 from harness_tui.agent.undo import Undoing
 from harness_tui.agent.unrecorded import Unrecorded
-from harness_tui.agent.working_set import loaded_skills
 from harness_tui.core.bus import EventStream
 from harness_tui.core.codec import CodecError
 from harness_tui.core.errors import UsageError
-from harness_tui.core.events import Event, Notice, SessionStarted
+from harness_tui.core.events import ContextReported, Event, Notice, SessionStarted
 from harness_tui.core.intents import (
     Answer,
     CallTool,
@@ -96,13 +95,8 @@ class LiveSession:
 
     def take_record(self, todos: tuple[TodoItem, ...]) -> None:
         """Take from a record what a session keeps in mind: files, skills, nested instructions, the list of steps."""
-        state = self._state
-        messages = state.history.messages
-        state.working.take(messages)
-        state.working.todos = todos
-        state.nested.take(messages)
-        for name, text in loaded_skills(messages):
-            state.parts.library.activations.note(self.id, name, text)
+        self._state.look_at_history()
+        self._state.working.todos = todos
 
     def _tell_held(self) -> None:
         queue = self._state.queue
@@ -248,7 +242,11 @@ class LiveSession:
             return
         if part is not None:
             (self._state.off.discard if on else self._state.off.add)(part)
-        self.publish(await self._turns.report())
+        self.publish(await self.report())
+
+    async def report(self) -> ContextReported:
+        """Return what the next request would hold, part by part."""
+        return await self._turns.report()
 
     async def _hand_over(self, agent: str) -> None:
         text = await hand_over_text(self._state)

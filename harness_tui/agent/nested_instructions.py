@@ -37,7 +37,8 @@ class NestedInstructions:
             self._sent.clear()
 
     def take(self, messages: Iterable[Message]) -> None:
-        """Note what the messages of a record hold."""
+        """Note what the messages of a record hold, and nothing else."""
+        self._sent.clear()
         for message in messages:
             if isinstance(message, ToolMessage) and message.tool in _LOOKED_AT_BY:
                 for name, text in _SENT.findall(message.text):

@@ -13,7 +13,7 @@ from harness_tui.agent.parts import AgentParts
 from harness_tui.agent.queue import MessageQueue
 from harness_tui.agent.tokens import ContextMeter
 from harness_tui.agent.unrecorded import Unrecorded
-from harness_tui.agent.working_set import WorkingSet
+from harness_tui.agent.working_set import WorkingSet, loaded_skills
 from harness_tui.core.bus import EventStream
 from harness_tui.core.events import Event, Notice
 from harness_tui.core.seams import AnswerScript, Model
@@ -67,6 +67,17 @@ class SessionState:
             self.nested.listener,
         ):
             self.stream.listen(listener)
+
+    def look_at_history(self) -> None:
+        """Find in the messages what is kept in mind beside them, files, instructions and skills; drop what was before."""
+        messages = self.history.messages
+        self.meter.forget()
+        self.working.take(messages)
+        self.nested.take(messages)
+        activations = self.parts.library.activations
+        activations.forget(self.id)
+        for name, text in loaded_skills(messages):
+            activations.note(self.id, name, text)
 
     @property
     def mode(self) -> str:

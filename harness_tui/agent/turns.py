@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any, Final
 
 from harness_tui.agent.by_hand import end_of, parse_call, shell_message
@@ -131,6 +132,10 @@ class Turns:
 
     async def report(self) -> ContextReported:
         """Return what the next request would hold."""
+        state = self._state
+        if state.model is None:  # before the first run: only its limit is wanted, and it need not be known
+            with contextlib.suppress(HarnessError):
+                state.model = await asyncio.to_thread(state.parts.models.resolve, state.choice.model)
         return await Outfit(self._state, self._own_agent()).report()
 
     # --- parts of a run --------------------------------------------------------------------------------

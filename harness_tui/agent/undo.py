@@ -72,7 +72,7 @@ class Undoing:
         state = self._state
         stored = await asyncio.to_thread(state.parts.store.messages, state.id)
         state.history.reset(item.message for item in stored)
-        state.meter.forget()
+        state.look_at_history()
 
 
 async def _touch(source: DiagnosticsSource, path: Path) -> None:

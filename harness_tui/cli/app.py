@@ -18,6 +18,7 @@ SUMMARIES = {
     "auth": "Keys of model providers: add, list, remove.",
     "commands": "List, show, check, create and expand commands.",
     "config": "Show and check the configuration.",
+    "context": "What a request is made of: tokens part by part.",
     "demo": "A tour on a scratch project, with real tools and servers.",
     "doctor": "Everything that is wrong, and how to mend it.",
     "lsp": "Language servers: list, check files.",

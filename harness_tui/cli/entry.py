@@ -11,6 +11,7 @@ VERBS = (
     "auth",
     "commands",
     "config",
+    "context",
     "demo",
     "doctor",
     "lsp",

@@ -12,9 +12,10 @@ from harness_tui.core.events import (
     Notice,
     RunFinished,
     TodoUpdated,
+    UndoApplied,
     UsageUpdated,
 )
-from harness_tui.core.intents import Cancel, Compact, Submit
+from harness_tui.core.intents import Cancel, Compact, Submit, Undo
 
 SKILL = "---\nname: brew\ndescription: How to brew\n---\nBoil the water first.\n"
 BIG = "word " * 400
@@ -260,3 +261,22 @@ async def test_the_last_message_of_the_person_is_kept_through_a_long_run(stage):
     (only,) = texts(turns_of(show.requests())[-1])
     assert "<request>\n[person]\npaint the bike shed green\n</request>" in only
     assert only.endswith("Go on from there.")
+
+
+async def test_a_summary_is_undone_as_a_run_is(stage):
+    show = await stage(
+        {"internal": ["sum"], "turns": [{"text": BIG}, {"text": "b"}, {"text": "c"}]},
+        settings={"compaction": {"keep": 0}},
+    )
+    await show.say("one")
+    await show.send(Compact())
+    await show.next(RunFinished)
+    await show.send(Undo())
+    await show.next(UndoApplied)
+    await show.live.idle()
+    await show.say("two")
+    assert texts(show.requests()[-1]) == ["one", BIG, "two"]
+    await show.workspace.close()
+    again = await stage({"turns": [{"text": "d"}]}, session=show.live.id)
+    await again.say("three")
+    assert texts(again.requests()[-1]) == ["one", BIG, "two", "b", "three"]

@@ -213,7 +213,7 @@ async def test_one_subagent_is_cancelled_and_the_others_go_on(stage):
     show = await stage(
         {
             "turns": [{"tools": [task("explore", "one"), task("explore", "two")]}, {"text": "b"}],
-            "agents": {"explore": [{"text": "slow", "wait": "never.flag"}, {"text": "quick", "wait": "go.flag"}]},
+            "agents": {"explore": [{"text": "late", "wait": "go.flag"}, {"text": "late", "wait": "go.flag"}]},
         }
     )
     await show.live.send(Submit("go"))
