@@ -18,7 +18,7 @@ class Attachment:
     """Something that goes to the model beside a message's text.
 
     ``path`` (relative to the project root, else absolute) or ``uri`` names it, ``bytes`` is the whole size.
-    ``content`` is text as it is, an image in base 64; front ends are not sent it.
+    ``content`` is text as it is, an image or a PDF (a ``resource``) in base 64; front ends are not sent it.
     """
 
     kind: Literal["text", "image", "directory", "resource"]

@@ -13,7 +13,7 @@ from harness_tui.tools.builtin import BuiltinTool
 from harness_tui.tools.changes import FileChanges, PlannedChange
 from harness_tui.tools.matching import Edit, apply_edit
 from harness_tui.tools.targets import Target, find_target
-from harness_tui.tools.text_file import decode
+from harness_tui.tools.text_file import TextFile, decode, visible
 
 _OLD: Final = {"type": "string", "description": "Text to replace, exactly as in the file and only once in it"}
 _NEW: Final = {"type": "string", "description": "Text to put in its place"}
@@ -26,7 +26,8 @@ class EditTool(BuiltinTool):
     name = "edit"
     description = (
         "Replace text in a file that was read before. Give old and new, or several such pairs as edits, which are done "
-        "in order, all or none. old must be found exactly once unless replace_all is set."
+        "in order, all or none. old must be found exactly once unless replace_all is set, and is empty only for a new "
+        "or empty file."
     )
     properties = {  # noqa: RUF012
         "path": {"type": "string", "description": "File to change, relative to the working folder or absolute"},
@@ -57,7 +58,7 @@ class EditTool(BuiltinTool):
         target = find_target(self.name, checked["path"], context)
         edits = self._edits(checked, target)
         before = await self._changes.current(self.name, target, context)
-        if before is None:
+        if before is None and (edits[0].old or target.path.is_dir()):
             raise ToolError("there is no such file", where=f"edit: {target.name}", mend="use write to create it")
         change = await asyncio.to_thread(self._plan, target, before, edits)
         return self._changes.prepared("Edit", change)
@@ -81,8 +82,8 @@ class EditTool(BuiltinTool):
             raise fail(self.name, f"{' and '.join(missing)} missing; give old and new, or edits")
         return [Edit(checked["old"], checked["new"], checked.get("replace_all", False), target.name)]
 
-    def _plan(self, target: Target, before: bytes, edits: Sequence[Edit]) -> PlannedChange:
-        file = decode(before, target.name)
+    def _plan(self, target: Target, before: bytes | None, edits: Sequence[Edit]) -> PlannedChange:
+        file = decode(before, target.name) if before is not None else TextFile("", b"", "utf-8", True)
         text, count = file.text, 0
         tolerant: list[str] = []
         for edit in edits:
@@ -92,11 +93,9 @@ class EditTool(BuiltinTool):
             if applied.tolerant_line is not None:
                 tolerant.append(str(applied.tolerant_line))
         what = f"Edited {target.name}: {count} replacement{'' if count == 1 else 's'}"
+        if before is None:
+            what = f"Created {target.name}"
         if tolerant:
             what += f"; tolerant match (other blanks than in old) at line {', '.join(tolerant)}"
         after = file.encode(text)
-        return self._changes.plan(target, before, after, (file.for_model(), _visible(text)), what)
-
-
-def _visible(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return self._changes.plan(target, before, after, (file.for_model(), visible(text)), what)

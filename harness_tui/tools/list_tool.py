@@ -16,7 +16,7 @@ from harness_tui.tools.ignores import IgnoreRules
 from harness_tui.tools.outputs import limited_result
 from harness_tui.tools.targets import Target, check_unmoved, find_target
 
-_SHOWN: Final = 1_000
+SHOWN_ENTRIES: Final = 1_000
 _SCANNED: Final = 100_000
 
 
@@ -45,21 +45,34 @@ class ListTool(BuiltinTool):
         """List. Raises ``ToolError``."""
         target: Target = prepared.state
         check_unmoved(self.name, target, context)
-        entries, ignored, total = await asyncio.to_thread(_entries, target, context.root.resolve())
-        notes: list[str] = []
-        if not entries and not ignored:
-            notes.append("The folder is empty.")
-        if total > _SHOWN:
-            notes.append(f"[{total} entries, {_SHOWN} are shown]")
-        if ignored:
-            notes.append(f"[{ignored} ignored {'entry is' if ignored == 1 else 'entries are'} not shown]")
-        return await limited_result(
-            "\n".join(entries), context, notes="\n".join(notes), metadata={"path": target.name, "count": total}
-        )
+        return await list_folder(self.name, target, context)
 
 
-def _entries(target: Target, root: Path) -> tuple[list[str], int, int]:
-    where = f"list: {target.name}"
+async def list_folder(
+    tool: str, target: Target, context: ToolContext, *, offset: int = 1, limit: int = SHOWN_ENTRIES
+) -> ToolResult:
+    """Return ``limit`` entries of the folder from entry ``offset`` on, for the tool ``tool``. Raises ``ToolError``."""
+    entries, ignored = await asyncio.to_thread(_entries, tool, target, context.root.resolve())
+    shown = entries[offset - 1 : offset - 1 + min(limit, SHOWN_ENTRIES)]
+    notes: list[str] = []
+    if not entries and not ignored:
+        notes.append("The folder is empty.")
+    if entries and not shown:
+        text = f"entry {offset} is past the end: the folder has {len(entries)} entries"
+        raise ToolError(text, where=f"{tool}: {target.name}")
+    last = offset - 1 + len(shown)
+    if len(shown) < len(entries):
+        more = f"; read the folder with offset {last + 1} for more" if last < len(entries) else ""
+        notes.append(f"[entries {offset} to {last} of {len(entries)}{more}]")
+    if ignored:
+        notes.append(f"[{ignored} ignored {'entry is' if ignored == 1 else 'entries are'} not shown]")
+    return await limited_result(
+        "\n".join(shown), context, notes="\n".join(notes), metadata={"path": target.name, "count": len(entries)}
+    )
+
+
+def _entries(tool: str, target: Target, root: Path) -> tuple[list[str], int]:
+    where = f"{tool}: {target.name}"
     if target.path.is_file():
         raise ToolError("this is a file", where=where, mend="use read", code="file")
     try:
@@ -74,7 +87,7 @@ def _entries(target: Target, root: Path) -> tuple[list[str], int, int]:
         os.close(descriptor)
 
 
-def _listed(target: Target, root: Path, descriptor: int) -> tuple[list[str], int, int]:
+def _listed(target: Target, root: Path, descriptor: int) -> tuple[list[str], int]:
     with os.scandir(descriptor) as scan:
         found = [entry for entry, _ in zip(scan, range(_SCANNED), strict=False)]
     rules = IgnoreRules(root, target.path)
@@ -87,8 +100,7 @@ def _listed(target: Target, root: Path, descriptor: int) -> tuple[list[str], int
             ignored += 1
         else:
             (folders if is_folder else files).append(_shown(entry, is_folder, descriptor))
-    entries = folders + files
-    return entries[:_SHOWN], ignored, len(entries)
+    return folders + files, ignored
 
 
 def _shown(entry: os.DirEntry[str], is_folder: bool, folder: int) -> str:

@@ -16,6 +16,7 @@ from harness_tui.core.text import cut_end
 from harness_tui.tools.text_file import LINE_END, LineEnds
 
 _SHOWN_MATCHES: Final = 20
+_COUNTED: Final = 1_000
 _NEAR_LINES: Final = 5_000
 _NEAR_CHARS: Final = 200
 
@@ -42,14 +43,19 @@ class Applied:
 def apply_edit(raw: str, edit: Edit) -> Applied:
     """Return ``raw`` with ``edit`` done. The replacement is literal. Raises ``ToolError`` that says what was found."""
     old, new = LINE_END.sub("\n", edit.old), LINE_END.sub("\n", edit.new)
+    if not old and not raw and new:
+        return Applied(edit.new, 1)
     if not old:
         raise ToolError(
-            "old is empty", where=edit.where, mend="name the text to replace, or use write", code="no-match"
+            "old is empty, and the file is not",
+            where=edit.where,
+            mend="name the text to replace, or use write",
+            code="no-match",
         )
     if old == new:
         raise ToolError("old and new are the same", where=edit.where, code="no-change")
     ends = LineEnds(raw)
-    places = _places(ends.normal, old)
+    places = _places_apart(ends.normal, old) if edit.replace_all else _places(ends.normal, old)
     if len(places) > 1 and not edit.replace_all:
         lines = sorted({ends.line_of(place) for place in places})
         raise _ambiguous(edit, "old was found more than once", lines)
@@ -62,24 +68,29 @@ def _places(text: str, old: str) -> list[int]:
     # Overlapping places count: "aa" is found twice in "aaa", and either could be meant.
     found: list[int] = []
     place = text.find(old)
-    while place >= 0:
+    while place >= 0 and len(found) < _COUNTED:
         found.append(place)
         place = text.find(old, place + 1)
     return found
 
 
+def _places_apart(text: str, old: str) -> list[int]:
+    found: list[int] = []
+    place = text.find(old)
+    while place >= 0:
+        found.append(place)
+        place = text.find(old, place + len(old))
+    return found
+
+
 def _replace_exact(ends: LineEnds, old: str, new: str, places: list[int]) -> Applied:
-    apart: list[int] = []
-    for place in places:
-        if not apart or place >= apart[-1] + len(old):
-            apart.append(place)
     pieces: list[str] = []
     behind = 0
-    for place in apart:
+    for place in places:
         start, stop = ends.raw_span(place, place + len(old))
         pieces += (ends.raw[behind:start], ends.fitted(place, place + len(old), new))
         behind = stop
-    return Applied("".join(pieces) + ends.raw[behind:], len(apart))
+    return Applied("".join(pieces) + ends.raw[behind:], len(places))
 
 
 def _replace_tolerant(ends: LineEnds, old: str, new: str, edit: Edit) -> Applied:

@@ -1,4 +1,4 @@
-"""``read``: a file as numbered lines, or an image as an image."""
+"""``read``: a file as numbered lines, an image or PDF as what it is, a folder as its entries."""
 
 from __future__ import annotations
 
@@ -18,17 +18,23 @@ from harness_tui.core.seams import DiagnosticsSource, PreparedCall, ToolContext,
 from harness_tui.core.text import clean_for_display
 from harness_tui.tools.builtin import BuiltinTool, title_of
 from harness_tui.tools.file_ledger import FileLedger
+from harness_tui.tools.list_tool import list_folder
 from harness_tui.tools.reading import Window, load, numbered, walk, window_of
 from harness_tui.tools.targets import Target, check_unmoved, find_target
 
 IMAGE_BYTES: Final = 5 * MIB
 """The largest image that is sent to a model."""
 
-_IMAGES: Final = (
+PDF: Final = "application/pdf"
+PDF_BYTES: Final = 10 * MIB
+"""The largest PDF that is sent to a model."""
+
+_ATTACHED: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
+    (b"%PDF-", PDF),
 )
 _NEIGHBOURS: Final = 2_000
 
@@ -38,8 +44,8 @@ class ReadTool(BuiltinTool):
 
     name = "read"
     description = (
-        "Read a file as numbered lines; an image is shown as an image. At most 2000 lines or 50 KiB at once: give "
-        "offset (first line, from 1) and limit to read on. Use list for folders."
+        "Read a file as numbered lines; an image or PDF is attached, a folder is listed. At most 2000 lines or 50 KiB "
+        "at once: give offset (first line, from 1) and limit to read on."
     )
     properties = {  # noqa: RUF012
         "path": {"type": "string", "description": "File to read, relative to the working folder or absolute"},
@@ -70,6 +76,8 @@ class ReadTool(BuiltinTool):
         """Read. Raises ``ToolError``."""
         target, offset, limit = prepared.state
         check_unmoved(self.name, target, context)
+        if await asyncio.to_thread(target.path.is_dir):
+            return await list_folder(self.name, target, context, offset=offset, limit=limit)
         result, content = await asyncio.to_thread(_read, target, offset, limit)
         if content is not None:
             self._ledger.record(context.session, target.path, content)
@@ -102,8 +110,6 @@ async def _touch(source: DiagnosticsSource, target: Target, context: ToolContext
 
 def _read(target: Target, offset: int, limit: int) -> tuple[ToolResult, str | None]:
     where = f"read: {target.name}"
-    if target.path.is_dir():
-        raise ToolError("this is a folder", where=where, mend="use list", code="folder")
     if not target.path.exists():
         raise _missing(target, where)
     data = load(target.path, where)
@@ -114,9 +120,9 @@ def _read(target: Target, offset: int, limit: int) -> tuple[ToolResult, str | No
             raise ToolError(error.strerror or str(error), where=where, code="unreadable") from error
         note = "[the file is too large to be edited with edit or write]"
         return _text_result(target, window, where, note), None
-    mime = _image_type(data)
+    mime = _attached_type(data)
     if mime is not None:
-        return _image_result(target, data, mime, where), digest(data)
+        return _attached(target, data, mime, where), digest(data)
     return _text_result(target, window_of(data, where, offset=offset, limit=limit), where), digest(data)
 
 
@@ -146,7 +152,7 @@ def _notes(window: Window, count: int, cut: int, note: str | None) -> list[str]:
         of = f" of {window.total}" if window.total is not None else ""
         notes.append(f"[lines {window.first} to {last}{of}; read on with offset {last + 1}]")
     if cut:
-        notes.append(f"[long lines were cut, {cut} characters left out]")
+        notes.append(f"[{cut} long line{' was' if cut == 1 else 's were'} cut]")
     if not window.valid:
         notes.append("[the file is not UTF-8: what could not be decoded is shown as \ufffd]")
     if note is not None:
@@ -154,20 +160,23 @@ def _notes(window: Window, count: int, cut: int, note: str | None) -> list[str]:
     return notes
 
 
-def _image_type(data: bytes) -> str | None:
+def _attached_type(data: bytes) -> str | None:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    return next((mime for magic, mime in _IMAGES if data.startswith(magic)), None)
+    return next((mime for magic, mime in _ATTACHED if data.startswith(magic)), None)
 
 
-def _image_result(target: Target, data: bytes, mime: str, where: str) -> ToolResult:
-    if len(data) > IMAGE_BYTES:
+def _attached(target: Target, data: bytes, mime: str, where: str) -> ToolResult:
+    is_pdf = mime == PDF
+    what, limit = ("PDF", PDF_BYTES) if is_pdf else ("image", IMAGE_BYTES)
+    if len(data) > limit:
         raise ToolError(
-            f"the image has {len(data)} bytes, more than the limit of {IMAGE_BYTES}", where=where, code="too-large"
+            f"the {what} has {len(data)} bytes, more than the limit of {limit}", where=where, code="too-large"
         )
-    attachment = Attachment("image", mime, len(data), path=target.name, content=base64.b64encode(data).decode())
+    content = base64.b64encode(data).decode()
+    attachment = Attachment("resource" if is_pdf else "image", mime, len(data), path=target.name, content=content)
     return ToolResult(
-        f"[image {target.name}, {mime}, {len(data)} bytes]", metadata={"path": target.name}, attachments=(attachment,)
+        f"[{what} {target.name}, {mime}, {len(data)} bytes]", metadata={"path": target.name}, attachments=(attachment,)
     )
 
 

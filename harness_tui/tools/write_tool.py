@@ -10,7 +10,7 @@ from harness_tui.core.seams import PreparedCall, ToolContext, ToolResult
 from harness_tui.tools.builtin import BuiltinTool
 from harness_tui.tools.changes import FileChanges, PlannedChange
 from harness_tui.tools.targets import Target, find_target
-from harness_tui.tools.text_file import check_text, decode, uniform_line_end, with_line_end
+from harness_tui.tools.text_file import TextFile, check_text, decode, uniform_line_end, with_line_end
 
 
 class WriteTool(BuiltinTool):
@@ -62,5 +62,18 @@ class WriteTool(BuiltinTool):
             content = with_line_end(content, end or "\n")
             note += f", keeping its {'CRLF' if end == chr(13) + chr(10) else 'CR'} line ends"
         marked = content.removeprefix("\ufeff")
-        after = old.encode(marked) if old.valid else marked.encode()
+        after = _encoded(old, marked, target.name)
         return self._changes.plan(target, before, after, (old.for_model(), marked), note)
+
+
+def _encoded(old: TextFile, content: str, name: str) -> bytes:
+    """Return ``content`` in the encoding of the file that it replaces, unless it would be read in another one then."""
+    if not old.valid:
+        return content.encode()
+    try:
+        data = old.encode(content)
+        if decode(data, name).text == content:
+            return data
+    except (UnicodeEncodeError, ToolError):  # a character that the encoding does not have, or too little text to tell
+        pass
+    return content.encode()

@@ -162,7 +162,7 @@ async def test_other_blanks_match_once_and_are_reported(
             "nearest to its first line is line 1: def compute",
         ),
         (b"a\n", "  \n", "old was not found"),
-        (b"a\n", "", "old is empty"),
+        (b"a\n", "", "old is empty, and the file is not"),
     ],
 )
 async def test_a_tolerant_match_never_guesses(bench: Any, data: bytes, old: str, message: str) -> None:

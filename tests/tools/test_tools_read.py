@@ -76,6 +76,20 @@ async def test_a_long_line_is_cut(bench: Any) -> None:
         (b"a\rb", "     1\ta\n     2\tb"),
         (b"\xef\xbb\xbfa\n", "     1\ta"),
         ("grün\n".encode("utf-16"), "     1\tgrün"),
+        ("grün\n".encode("utf-16-le"), "     1\tgrün"),
+        ("grün\n".encode("utf-16-be"), "     1\tgrün"),
+        ("grün\n".encode("utf-32"), "     1\tgrün"),
+        ("# coding: latin-1\ngrün\n".encode("latin-1"), "     1\t# coding: latin-1\n     2\tgrün"),
+        ("# vim: fileencoding=cp932\n表示\n".encode("cp932"), "     1\t# vim: fileencoding=cp932\n     2\t表示"),
+        (
+            "<?xml version='1.0' encoding='koi8-r'?>\nда\n".encode("koi8-r"),
+            "     1\t<?xml version='1.0' encoding='koi8-r'?>\n     2\tда",
+        ),
+        (
+            b"# coding: utf-8\ngr\xfcn\n",
+            "     1\t# coding: utf-8\n     2\tgr\ufffdn\n"
+            "[the file is not UTF-8: what could not be decoded is shown as \ufffd]",
+        ),
         (
             "grün\n".encode("latin-1"),
             "     1\tgr\ufffdn\n[the file is not UTF-8: what could not be decoded is shown as \ufffd]",
@@ -103,14 +117,34 @@ async def test_an_image_comes_as_an_image(bench: Any) -> None:
     assert base64.b64decode(attachment.content) == data
 
 
-async def test_folders_pipes_sockets_and_devices_never_hang(bench: Any) -> None:
-    (bench.root / "folder").mkdir()
+async def test_a_pdf_comes_as_a_document(bench: Any) -> None:
+    data = b"%PDF-1.7\n\0binary"
+    (bench.root / "paper").write_bytes(data)
+    result = await bench.call("read", path="paper")
+    assert result.output == "[PDF paper, application/pdf, 16 bytes]"
+    (attachment,) = result.attachments
+    assert (attachment.kind, attachment.mime, attachment.path) == ("resource", "application/pdf", "paper")
+    assert base64.b64decode(attachment.content) == data
+
+
+async def test_a_folder_is_listed_and_read_on_like_a_file(bench: Any) -> None:
+    (bench.root / "sub").mkdir()
+    for name in ("a", "b", "c"):
+        (bench.root / name).write_text("")
+    assert (await bench.call("read", path=".")).output == "sub/\na\nb\nc"
+    result = await bench.call("read", path=".", offset=2, limit=2)
+    assert result.output == "a\nb\n[entries 2 to 3 of 4; read the folder with offset 4 for more]"
+    assert (await bench.call("read", path=".", offset=4)).output == "c\n[entries 4 to 4 of 4]"
+    with pytest.raises(ToolError, match="entry 5 is past the end: the folder has 4 entries"):
+        await bench.call("read", path=".", offset=5)
+
+
+async def test_pipes_sockets_and_devices_never_hang(bench: Any) -> None:
     os.mkfifo(bench.root / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(os.path.relpath(bench.root / "socket"))
         async with asyncio.timeout(10):
             for name, message in [
-                ("folder", "this is a folder.*use list"),
                 ("pipe", "not a regular file"),
                 ("socket", "No such device|not a regular file"),
                 ("/dev/zero", "not a regular file"),
@@ -144,6 +178,27 @@ async def test_a_very_large_file_can_be_read_in_parts(bench: Any) -> None:
     assert output.endswith("[the file is too large to be edited with edit or write]")
     assert "read on with offset 3]" in (await bench.call("read", path="log", limit=2)).output
     assert bench.tools.ledger.seen("s1", bench.root / "log") is None
+
+
+@pytest.mark.parametrize("size", [21, 2])
+async def test_a_line_that_does_not_end_is_cut_without_holding_it(bench: Any, size: int) -> None:
+    with (bench.root / "line").open("wb") as file:
+        file.write(b"first\n")
+        for _ in range(size):
+            file.write(b"z" * 1_048_576)
+    output = (await bench.call("read", path="line", offset=2)).output
+    rest = size * 1_048_576 - 2_000
+    assert output.startswith(f"     2\t{'z' * 2_000}[... {rest} bytes left out]\n[1 long line was cut]")
+
+
+async def test_lines_far_into_a_large_file_are_found(bench: Any) -> None:
+    with (bench.root / "log").open("wb") as file:
+        file.write(b"".join(b"%07d\n" % number for number in range(1, 2_000_001)))  # 16 MB
+        file.write(b"further\n" * 700_000)
+    assert (await bench.call("read", path="log", offset=2_000_000, limit=1)).output.startswith("2000000\t2000000\n[")
+    with (bench.root / "log").open("r+b") as file:
+        file.truncate(16_000_000)
+    assert (await bench.call("read", path="log", offset=1_999_999)).output == "1999999\t1999999\n2000000\t2000000"
 
 
 async def test_a_huge_sparse_file_is_refused_at_once(bench: Any) -> None:
