@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
-from urllib.parse import urlsplit
+from typing import Any, TypeVar, cast
 
 from harness_tui.config.agents import built_in_agents
+from harness_tui.config.entry_checks import check_headers, check_provider, check_url
 from harness_tui.config.fragment import Keys
 from harness_tui.config.layers import Layers, Leaf
 from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
 from harness_tui.config.rules import spread
 from harness_tui.config.settings import (
-    PROVIDER_KINDS,
     CompactionSettings,
     EgressEntry,
     EgressSettings,
@@ -34,14 +32,9 @@ from harness_tui.config.substitution import Substitution
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import HOOK_S
 from harness_tui.core.paths import expand
-from harness_tui.core.redaction import redact
 from harness_tui.core.values import AgentDefinition, Rule
 
 T = TypeVar("T")
-
-_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
-_NOT_LOCAL: Final = ("base_url", "api_key", "headers")
 
 
 @dataclass(slots=True)
@@ -223,9 +216,9 @@ class Builder:
             message = f"the transport {transport} does not go with {'a command' if command else 'a url'}"
             raise HarnessError(message, where=where, mend="leave 'transport' out", code="transport")
         if url and "{" not in url:
-            _check_url(url, where)
+            check_url(url, where)
         if not any("{" in name + value for name, value in values.get("headers", {}).items()):
-            _check_headers(values.get("headers", {}), lambda name: self._place((*keys, "headers", name), where))
+            check_headers(values.get("headers", {}), lambda name: self._place((*keys, "headers", name), where))
         return McpServerSettings(
             name=keys[-1],
             command=tuple(command or ()),
@@ -259,7 +252,7 @@ class Builder:
     def _provider(self, keys: Keys, values: dict[str, Any], where: str) -> ProviderSettings:
         url = values.get("base_url")
         kind = values.get("kind") or ("openai-compatible" if url else keys[-1])
-        self._check_provider(keys, kind, values, where)
+        check_provider(keys, kind, values, where, self._place)
         models = {name: self._limits((*keys, "models", name), item) for name, item in values.get("models", {}).items()}
         return ProviderSettings(
             name=keys[-1],
@@ -275,43 +268,6 @@ class Builder:
             silence_timeout=values.get("silence_timeout", 20.0),
             threads=values.get("threads"),
         )
-
-    def _check_provider(self, keys: Keys, kind: str, values: dict[str, Any], where: str) -> None:
-        """Raise ``HarnessError`` for values that do not go together, or that no request can be made with."""
-        if kind not in PROVIDER_KINDS:
-            mend = f"say 'kind', one of {', '.join(PROVIDER_KINDS)}, or give it a 'base_url'"
-            raise HarnessError(f"it is not known what {keys[-1]!r} is", where=where, mend=mend, code="kind")
-        url = values.get("base_url")
-        if url:
-            _check_url(url, self._place((*keys, "base_url"), where))
-        elif kind == "openai-compatible":
-            mend = "write it like http://127.0.0.1:8080/v1"
-            raise HarnessError("'base_url' is missing", where=where, mend=mend, code="no-address")
-        _check_headers(values.get("headers", {}), lambda name: self._place((*keys, "headers", name), where))
-        if not _HEADER_VALUE.fullmatch(values.get("api_key") or ""):
-            raise HarnessError(
-                "the key holds a character that no header can carry",
-                where=self._place((*keys, "api_key"), where),
-                mend="copy it again, without line ends and quotes",
-                code="api-key",
-            )
-        for name in _NOT_LOCAL if kind == "local" else ():
-            if name in values:
-                place = self._place((*keys, name), where)
-                mend = "take it away; 'path' of each model names its file"
-                raise HarnessError(f"{name!r} does not go with kind local", where=place, mend=mend, code="kind")
-        for name, item in values.get("models", {}).items():
-            place = self._place((*keys, "models", name), where)
-            if kind == "local" and "path" not in item:
-                mend = "name its GGUF file"
-                raise HarnessError(f"the model {name!r} has no 'path'", where=place, mend=mend, code="no-path")
-            if kind != "local" and "path" in item:
-                raise HarnessError(
-                    f"the model {name!r} has a 'path', which goes with kind local only",
-                    where=place,
-                    mend="say 'kind: local', or take 'path' away",
-                    code="kind",
-                )
 
     def _limits(self, keys: Keys, item: dict[str, Any]) -> ModelLimits:
         price = item.get("price")
@@ -371,25 +327,3 @@ def absolute_replay(model: str, base: Path) -> str:
     """Return ``model``; a relative path after ``replay:`` or ``local:`` is read against ``base``."""
     prefix, colon, name = model.partition(":")
     return f"{prefix}:{expand(name, base)}" if prefix in ("replay", "local") and colon and name else model
-
-
-def _check_url(url: str, where: str) -> None:
-    try:
-        parts = urlsplit(url)
-        ok = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:  # a port that is no number, a broken IPv6 address
-        ok = False
-    if not ok:
-        mend = "write it like http://127.0.0.1:8080/v1"
-        raise HarnessError(f"{redact(url)!r} is not an http or https address", where=where, mend=mend, code="url")
-
-
-def _check_headers(headers: dict[str, str], place: Callable[[str], str]) -> None:
-    for name, value in headers.items():
-        if not _HEADER_NAME.fullmatch(name):
-            mend = "letters, digits and '-' make one"
-            raise HarnessError(f"{name!r} is no name of a header", where=place(name), mend=mend, code="header")
-        if not _HEADER_VALUE.fullmatch(value):
-            mend = "write it in ASCII, on one line"
-            message = f"the header {name!r} holds a character that no header can carry"
-            raise HarnessError(message, where=place(name), mend=mend, code="header")

@@ -17,6 +17,7 @@ from harness_tui.models.providers import LOCAL_PROVIDERS, KeyProvider, LocalProv
 
 CONNECT_S: Final = 0.5
 LIST_S: Final = 3.0
+_NAME_CHARS: Final = 256
 _LIST_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -108,4 +109,6 @@ def _names(body: bytes) -> tuple[str, ...]:
     if not isinstance(entries, list):
         return ()
     names = (cast(dict[str, Any], entry).get("id") for entry in cast(list[Any], entries) if isinstance(entry, dict))
-    return tuple(name for name in names if isinstance(name, str) and name)
+    return tuple(
+        name for name in names if isinstance(name, str) and name.isprintable() and 0 < len(name) <= _NAME_CHARS
+    )

@@ -61,11 +61,12 @@ def check_endpoint(endpoint: Endpoint) -> None:
     try:
         parts = urlsplit(endpoint.base_url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        good = good and not (parts.query or parts.fragment)  # paths are appended to it
     except ValueError:
         good = False
     if not good:
         raise UsageError(
-            f"the base_url of provider {endpoint.provider!r} is no http or https address",
+            f"the base_url of provider {endpoint.provider!r} is no http or https address that paths can follow",
             where=endpoint.source or endpoint.provider,
             mend="write it like http://127.0.0.1:8080/v1",
         )

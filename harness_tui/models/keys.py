@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness_tui.config.settings import Settings
 from harness_tui.core.errors import UsageError
+from harness_tui.models.failures import shown_url
 from harness_tui.models.key_store import KeyStore, origin
 from harness_tui.models.providers import KEY_PROVIDERS, address_of, configured
 
@@ -37,6 +38,8 @@ def address(provider: str, settings: Settings, environ: Mapping[str, str]) -> st
     for entry in KEY_PROVIDERS:
         if entry.name == provider:
             return address_of(entry, environ)
+    if (reason := settings.unusable.get(f"providers.{provider}")) is not None:
+        raise UsageError(f"the provider {provider!r} cannot be used: {reason}", where=f"providers.{provider}")
     known = [*(entry.name for entry in KEY_PROVIDERS), *settings.providers]
     near = difflib.get_close_matches(provider, known, n=1)
     mend = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}; others go into config.yaml first"
@@ -54,17 +57,18 @@ def _of(name: str, settings: Settings, environ: Mapping[str, str], keys: KeyStor
     own = settings.providers.get(name)
     entry = next((entry for entry in KEY_PROVIDERS if entry.name in (own.kind if own else name, name)), None)
     there = configured(own, {}).base_url if own else address_of(entry, environ) if entry else ""
+    shown = shown_url(there)
     used = False
     if own is not None and own.api_key is not None:
         used = True
-        yield KeyRow(name, own.source or "config.yaml", True, there)
+        yield KeyRow(name, own.source or "config.yaml", True, shown)
     for variable in entry.keys if entry is not None else ():
         if not environ.get(variable, "").strip():
             continue
         # A key of the environment goes to its own provider only, never to an address that a file names.
         elsewhere = own is not None and own.base_url is not None
         why = "the configuration names another address" if elsewhere else "another one comes first" if used else None
-        yield KeyRow(name, variable, why is None, there, why=why)
+        yield KeyRow(name, variable, why is None, shown, why=why)
         used = used or why is None
     kept = keys.all().get(name)
     if kept is not None:
@@ -74,4 +78,4 @@ def _of(name: str, settings: Settings, environ: Mapping[str, str], keys: KeyStor
             why = f"the provider is at {origin(there)} now"
         elif used:
             why = "another one comes first"
-        yield KeyRow(name, source, why is None, kept.base_url, kept.added, why)
+        yield KeyRow(name, source, why is None, shown_url(kept.base_url), kept.added, why)

@@ -116,10 +116,21 @@ def test_what_does_not_go_together_is_told_at_its_own_line_without_the_value(wor
     assert "hidden" not in str(problem)
 
 
-def test_a_password_in_an_address_is_not_shown(world):
-    world.write_user('providers: {lab: {base_url: "ftp://me:hunter2hunter2@h/v1"}}\n')
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://me:hunter2hunter2@h/v1",
+        "http://me:hunter2hunter2@h/v1",
+        "http://h/v1?key=hunter2hunter2",
+        "h/v1?key=hunter2hunter2",
+        "http://h/v1#hunter2hunter2",
+    ],
+)
+def test_a_secret_in_an_address_is_refused_and_not_shown(world, url):
+    world.write_user(f'providers: {{lab: {{base_url: "{url}"}}}}\n')
     (problem,) = world.load().problems
     assert "hunter2" not in str(problem)
+    assert problem.mend
 
 
 def test_a_header_of_an_mcp_server_is_looked_at_as_well(world):

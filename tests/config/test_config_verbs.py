@@ -41,6 +41,12 @@ def test_show_gives_every_value_with_its_source_and_no_secret(world, harness):
     assert "swordfish" not in harness("config", "show")[1]
 
 
+def test_show_leaves_out_what_is_secret_in_an_address(world, harness):
+    world.write_user('mcp: {docs: {url: "http://h/mcp?project=blue&api_key=swordfish&page=2"}}\n')
+    rows = {row["key"]: row["value"] for row in json.loads(harness("config", "show", "--json")[1])}
+    assert rows["mcp.docs.url"] == "http://h/mcp?project=blue&api_key=[redacted]&page=2"
+
+
 def test_check_is_0_for_a_valid_configuration_and_1_with_an_error(world, harness):
     world.write_user(CONFIG)
     assert harness("config", "check", "--json")[:2] == (0, "[]\n")

@@ -189,7 +189,7 @@ def test_no_key_and_no_header_is_seen_when_a_provider_repeats_them(home: Home, p
         HEADER,
         f"Bearer {TOKEN}",
     )
-    assert "you sent" in outputs[1].err
+    assert "you sent" in outputs[1].err, outputs[1].err
     session = outputs[0].events[0]["session"]
     outputs.append(home.harness("sessions", "show", session, "--json"))
     for ran in outputs:

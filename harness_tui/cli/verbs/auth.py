@@ -36,13 +36,13 @@ def add(provider: str, store: Literal["keyring", "file"] | None, root: Path, as_
     """
     import os
 
-    from harness_tui.core.redaction import redact
+    from harness_tui.models.failures import shown_url
     from harness_tui.models.keys import address
 
     settings, keys = _open(root)
     base_url = address(provider, settings, os.environ)
     row = keys.add(provider, _read_key(provider), base_url, kept=store)
-    shown = redact(base_url)
+    shown = shown_url(base_url)
     if as_json:
         print_json({"provider": provider, "source": row.kept, "address": shown, "added": row.added})
     else:

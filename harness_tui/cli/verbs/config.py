@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option, warn
+
+_QUERY: Final = re.compile(r"(?i)([?&][^=&#]*(?:key|token|secret|pass|auth|sig)[^=&#]*=)[^&#]+")
+"""The value of a parameter of an address that is named like a secret."""
 
 if TYPE_CHECKING:
     from harness_tui.config.layers import Origin
@@ -59,6 +63,8 @@ def _masked(keys: list[str], value: Any) -> Any:
     match value:
         case dict():
             return {key: _masked([*keys, str(key)], item) for key, item in value.items()}
+        case str() if "://" in value and "?" in value:
+            return _QUERY.sub(lambda match: f"{match[1]}{MARK}", value)
         case str() if "headers" in keys[:-1] or any(secret_name(key) for key in keys[-2:]):
             return value if "{env:" in value or "{file:" in value or "${" in value else MARK
         case _:
