@@ -93,10 +93,16 @@ class LiveSession:
             self._tell_held()
         await self.flush()
 
-    def take_record(self, todos: tuple[TodoItem, ...]) -> None:
-        """Take from a record what a session keeps in mind: files, skills, nested instructions, the list of steps."""
-        self._state.look_at_history()
-        self._state.working.todos = todos
+    def take_record(self, todos: tuple[TodoItem, ...], used: int | None) -> None:
+        """Take from a record what a session keeps in mind beside its messages: its list of steps, how full it is.
+
+        ``used`` are the tokens of the last request as its provider counted them.
+        """
+        state = self._state
+        state.look_at_history()
+        state.working.todos = todos
+        if used is not None:
+            state.meter.count(used, len(state.history.messages))
 
     def _tell_held(self) -> None:
         queue = self._state.queue

@@ -69,7 +69,7 @@ class SessionState:
             self.stream.listen(listener)
 
     def look_at_history(self) -> None:
-        """Find in the messages what is kept in mind beside them, files, instructions and skills; drop what was before."""
+        """Find in the messages what is kept in mind beside them: files, instructions, skills. Drop what was before."""
         messages = self.history.messages
         self.meter.forget()
         self.working.take(messages)

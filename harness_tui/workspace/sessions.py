@@ -12,8 +12,9 @@ from harness_tui.agent.live import LiveSession
 from harness_tui.agent.queue import MessageQueue
 from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.core.errors import UsageError
-from harness_tui.core.events import Notice, QueueChanged, TodoUpdated
+from harness_tui.core.events import Notice, QueueChanged, TodoUpdated, UsageUpdated
 from harness_tui.core.ids import new_id
+from harness_tui.sessions.change_journal import recover_changes
 from harness_tui.sessions.recorder import Recorder
 from harness_tui.sessions.store import root_text
 from harness_tui.workspace.upkeep import SessionUpkeep
@@ -32,6 +33,7 @@ class _Record:
     last_seq: int
     queue: QueueChanged | None
     todos: TodoUpdated | None
+    usage: UsageUpdated | None
 
 
 class OpenSessions:
@@ -66,6 +68,7 @@ class OpenSessions:
 
         def load() -> _Record:
             store.repair(info.session)
+            recover_changes(store, info.session, workspace.project.root, workspace.clock)
             stored = store.messages(info.session)
             return _Record(
                 info.title,
@@ -73,6 +76,7 @@ class OpenSessions:
                 store.open_numbers(info.session),
                 store.latest_of(info.session, QueueChanged),
                 store.latest_of(info.session, TodoUpdated),
+                store.latest_of(info.session, UsageUpdated),
             )
 
         try:
@@ -117,7 +121,8 @@ class OpenSessions:
             single_run=workspace.options.single_run,
         )
         if record is not None:
-            live.take_record(record.todos.items if record.todos else ())
+            todos, usage = record.todos, record.usage
+            live.take_record(todos.items if todos else (), usage.context_used if usage else None)
         self._live[session] = live
         return live
 
