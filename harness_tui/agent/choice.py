@@ -62,10 +62,11 @@ class Choice:
             raise UsageError(f"there is no agent {change.agent!r}; agents: {', '.join(sorted(settings.agents))}")
         if change.mode is not None and change.mode not in MODES:
             raise UsageError(f"there is no mode {change.mode!r}; modes: {', '.join(MODES)}")
-        if change.model is not None and (fault := self._parts.models.fault(change.model)) is not None:
+        models = self._parts.models
+        if change.model is not None and (fault := models.fault(change.model)) is not None:
             raise fault
         self.agent = change.agent or self.agent
-        self._model = change.model or self._model
+        self._model = models.full_name(change.model) if change.model is not None else self._model
         self.mode = change.mode or (self._start_mode() if change.agent else self.mode)
         self.title = change.title or self.title
         return SessionChanged(

@@ -276,4 +276,4 @@ class LiveSession:
         try:
             self.publish(self.choice.change(change))
         except UsageError as error:
-            self._notice(error.placed)
+            self._notice(error.placed, hint=error.mend)

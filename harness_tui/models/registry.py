@@ -119,6 +119,11 @@ class ModelRegistry:
             return UsageError(error.what, where=error.where, mend=error.mend)
         return None
 
+    def full_name(self, name: str) -> str:
+        """Return the name that a role or an alias stands for. Raises ``UsageError``."""
+        wanted = self._wanted(name)
+        return wanted if wanted == offline.NAME or wanted.startswith(REPLAY) else self.targets.find(wanted).name
+
     def known(self, name: str) -> bool:
         """Tell whether :meth:`resolve` would find ``name``; a script is not read for it."""
         return self.fault(name) is None

@@ -69,6 +69,14 @@ async def test_the_model_follows_the_agent_until_a_person_chooses_one(stage: Any
     assert models(play)[-1] == "play.yaml"
 
 
+async def test_a_role_is_told_by_the_name_of_its_model(stage: Any, tmp_path: Path) -> None:
+    small = write_script(tmp_path, "small.yaml", "a")
+    play = await stage({"turns": []}, settings={"small_model": small})
+    assert (await play.next(SessionChanged)).model == "replay:play.yaml"
+    await play.send(SetSession(model="small"))
+    assert (await play.next(SessionChanged)).model == small
+
+
 async def test_a_message_for_another_agent_uses_the_model_of_that_agent(stage: Any, tmp_path: Path) -> None:
     agents = {"review": {"description": "d", "model": write_script(tmp_path, "review.yaml", "a")}}
     play = await stage({"turns": [{"text": "c"}]}, settings={"agents": agents})

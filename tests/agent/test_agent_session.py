@@ -293,7 +293,9 @@ async def test_the_output_of_a_shell_command_is_told_to_the_model(stage: Any) ->
 async def test_a_changed_model_that_does_not_exist_is_refused_with_a_notice(stage: Any) -> None:
     play = await stage({"turns": []})
     await play.send(SetSession(model="nobody/nothing"))
-    assert "nobody/nothing" in (await play.next(Notice)).text
+    notice = await play.next(Notice)
+    assert "nobody/nothing" in notice.text
+    assert "providers are anthropic, openai, google" in (notice.hint or "")
 
 
 async def test_an_intent_that_does_not_fit_is_answered_by_a_notice(stage: Any) -> None:
