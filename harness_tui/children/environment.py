@@ -5,9 +5,11 @@ Keys of model providers, tokens and whatever else the shell was started with nev
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from harness_tui.children.lookup import absolute_entries
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.redaction import SECRET_NAMES
 
@@ -51,13 +53,16 @@ def child_environment(
 ) -> dict[str, str]:
     """Return the environment of a child of ``owner``: base names, ``inherit``-ed names, then ``env`` as it is.
 
-    A name in ``inherit`` that is not set is left out. ``bash`` and ``lsp:*`` also see VIRTUAL_ENV.
+    A name in ``inherit`` that is not set is left out. ``bash`` and ``lsp:*`` also see VIRTUAL_ENV. Of PATH the absolute
+    entries are kept: with others a folder that somebody made would decide what ``ls`` is.
     """
     names = [name for name in environ if name in BASE_NAMES or _has_base_prefix(name)]
     if owner == "bash" or owner.startswith("lsp:"):
         names.append("VIRTUAL_ENV")
     names.extend(inherit)
     result = {name: environ[name] for name in names if name in environ}
+    if "PATH" in result:
+        result["PATH"] = os.pathsep.join(absolute_entries(result["PATH"])) or os.defpath
     return result | dict(env or {})
 
 

@@ -31,6 +31,9 @@ VERBS = (
 
 HELP = ("--help", "-h")
 
+COMPLETE = "_HARNESS_COMPLETE"
+"""Set by a shell that completes a line."""
+
 
 def main() -> int:
     """Run what ``sys.argv`` says and return the exit code of design: 0, 1, 2, 3 or 130."""
@@ -51,6 +54,12 @@ def _dispatch(arguments: list[str]) -> int:
     if sys.platform == "win32":
         sys.stderr.write("harness: Windows is not supported, use WSL\n")
         return 2
+    import os
+
+    if COMPLETE in os.environ:
+        from harness_tui.cli.completion import complete
+
+        return complete()
     if arguments and (arguments[0] in VERBS or arguments[0] in (*HELP, "help")):
         from harness_tui.cli.app import run_verb
 

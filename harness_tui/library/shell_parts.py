@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from harness_tui.children.lookup import find_shell
 from harness_tui.children.unattended import UNATTENDED
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import BASH_DRAIN_S, SHELL_PART_CHARS
@@ -63,7 +63,7 @@ class ShellRunner:
 
     async def run(self, command: str) -> str:
         """Return the output of ``command`` as it goes into the message. Raises ``HarnessError`` if it cannot start."""
-        shell = "bash" if shutil.which("bash") else "sh"
+        shell = str(find_shell(self.root))
         try:
             child = await self.spawner.spawn(
                 [shell, "-c", command, "harness", *self.words],

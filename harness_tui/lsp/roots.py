@@ -185,7 +185,8 @@ class Binaries:
         folders = [self._project / folder for folder in _PROJECT_BINARIES] if self._trusted else []
         if "/" in name and self._trusted:
             folders.append(self._project)
-        return find_binary(name, project_dirs=folders, path=self._path)
+        avoid = None if self._trusted else self._project
+        return find_binary(name, project_dirs=folders, path=self._path, avoid=avoid)
 
 
 def _changed_ns(path: Path) -> int:

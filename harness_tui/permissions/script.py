@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import unicodedata
@@ -60,14 +61,16 @@ def read_script(text: str, folder: str, matcher: Matcher) -> Script:
 
 def _built(text: str, paths: Paths) -> _Builder:
     builder = _Builder(text, paths)
-    builder.script(text, posix=not _has_bash())
+    builder.script(text, posix=not _has_bash(paths.matcher.root.as_posix()))
     return builder
 
 
-@lru_cache(maxsize=1)
-def _has_bash() -> bool:
-    """Tell whether there is a bash; without one texts are run by ``sh``, which reads some differently."""
-    return shutil.which("bash") is not None
+@lru_cache(maxsize=8)
+def _has_bash(root: str) -> bool:
+    """Tell whether there is a bash outside the project; without one ``sh`` reads the texts, some otherwise."""
+    entries = [entry for entry in os.environ.get("PATH", os.defpath).split(os.pathsep) if entry.startswith("/")]
+    outside = [entry for entry in entries if not f"{os.path.realpath(entry)}/".startswith(f"{root}/")]
+    return shutil.which("bash", path=os.pathsep.join(outside)) is not None
 
 
 def check_text(text: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from harness_tui.children.lookup import find_binary
+from harness_tui.children.lookup import find_shell
 from harness_tui.children.unattended import UNATTENDED
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import CommandPart, CommandPreview
@@ -128,7 +128,7 @@ class BashTool(BuiltinTool):
         return await finished_result(job, code, timeout=command.timeout)
 
     async def _start(self, command: _Command, context: ToolContext) -> Job:
-        shell = find_binary("bash") or find_binary("sh") or Path("/bin/sh")
+        shell = find_shell(context.root)
         try:
             child = await self._spawner.spawn(
                 [str(shell), "-c", command.text],

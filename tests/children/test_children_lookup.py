@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness_tui.children.environment import child_environment
 from harness_tui.children.lookup import find_binary
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.core.errors import HarnessError
@@ -112,3 +113,27 @@ async def test_a_missing_foreground_program_is_named(tmp_path: Path) -> None:
     with pytest.raises(HarnessError, match="'no-such-editor' was not found"):
         await registry.foreground(["no-such-editor"], cwd=tmp_path)
     await registry.close()
+
+
+def test_a_program_of_a_project_to_avoid_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, outside = program(tmp_path / "project/bin/tool"), program(tmp_path / "bin/tool")
+    (tmp_path / "link").symlink_to(inside.parent)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "none/python"))
+    path = os.pathsep.join(map(str, (tmp_path / "link", inside.parent, outside.parent)))
+    assert find_binary("tool", path=path) == tmp_path / "link/tool"
+    assert find_binary("tool", path=path, avoid=tmp_path / "project") == outside
+    assert find_binary("tool", path=str(inside.parent), avoid=tmp_path / "project") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        (".:/bin::bin:/usr/bin:", "/bin:/usr/bin"),
+        ("/bin", "/bin"),
+        (".:", os.defpath),
+        ("", os.defpath),
+    ],
+)
+def test_a_child_sees_the_absolute_entries_of_path_alone(path: str, kept: str) -> None:
+    assert child_environment({"PATH": path}, owner="bash")["PATH"] == kept
+    assert child_environment({"PATH": path}, owner="mcp:a", env={"PATH": "bin"})["PATH"] == "bin"

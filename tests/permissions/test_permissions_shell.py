@@ -387,7 +387,7 @@ def test_what_only_bash_knows_is_asked_where_there_is_no_bash(
 ) -> None:
     rules = ("bash * allow", "edit * allow")
     assert decide("bash", command, rules).action == "allow"
-    monkeypatch.setattr("harness_tui.permissions.script._has_bash", lambda: False)
+    monkeypatch.setattr("harness_tui.permissions.script._has_bash", lambda root: False)
     assert decide("bash", command, rules).action == "ask"
     assert decide("bash", "echo a | cat > out; if true; then echo b; fi", rules).action == "allow"
 
