@@ -27,6 +27,23 @@ WAIT_S = 60.0
 _FONTS = re.compile(r"@font-face \{.*?\}\n", re.DOTALL)  # a picture fetches nothing
 _SCRATCH = re.compile(r"harness-demo-\w+")
 
+WORK = """\
+turns:
+  - tools: [{name: bash, arguments: {command: "while sleep 30; do date; done", background: true}}]
+  - tools: [{name: bash, arguments: {command: "ls && rm -rf build && make test 2>&1 | tee test.log"}}]
+  - text: "The tests run, and their output is in `test.log`."
+answers:
+  - {kind: permission, match: "sleep *", action: allow}
+"""
+"""What the model of the scene ``work`` plays: a command in the background, then one of several parts."""
+
+RULES = """\
+permission:
+  - {permission: bash, pattern: "ls *", action: allow}
+  - {permission: bash, pattern: "git diff *", action: allow}
+  - {permission: bash, pattern: "git push *", action: deny}
+"""
+
 Play = Callable[["Stage"], Awaitable[None]]
 
 
@@ -42,6 +59,11 @@ class Stage:
     async def press(self, *keys: str) -> None:
         """Press keys."""
         await self._pilot.press(*keys)  # type: ignore[attr-defined]
+
+    async def type(self, line: str) -> None:
+        """Write a line where the cursor is, and send it."""
+        names = {" ": "space", "/": "slash", "|": "vertical_line", ".": "full_stop"}
+        await self.press(*(names.get(letter, letter) for letter in line), "enter")
 
     async def wait_for(self, text: str) -> None:
         """Wait until ``text`` is on the screen."""
@@ -90,6 +112,25 @@ async def tour(stage: Stage) -> None:
     await stage.picture("skills")
 
 
+async def work(stage: Stage) -> None:
+    """A command of several parts, what runs meanwhile, and by which rules that is decided."""
+    await stage.wait_for("Space ticks")
+    await stage.picture("approval-command")
+    await stage.press("down", "enter")
+    await stage.wait_for("2 calls")
+    await stage.type("/ps")
+    await stage.wait_for("● bash")
+    await stage.picture("processes")
+    await stage.press("f2")
+    await stage.type("/permissions")
+    await stage.wait_for("Bundled rules")
+    await stage.picture("permissions")
+    await stage.press("e")
+    await stage.type("bash git diff | tee out.txt")
+    await stage.wait_for("tee out.txt: ask")
+    await stage.picture("explain")
+
+
 async def first(stage: Stage) -> None:
     """The first screen without any key, and the list of commands."""
     await stage.wait_for("get a model")
@@ -125,7 +166,7 @@ def main() -> int:
     """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "screenshots")
-    parser.add_argument("--only", choices=["tour", "first", "trust"])
+    parser.add_argument("--only", choices=["tour", "work", "first", "trust"])
     options = parser.parse_args()
     options.out.mkdir(exist_ok=True)
     for key in [key for key in os.environ if key.endswith("_API_KEY")]:
@@ -138,6 +179,17 @@ def main() -> int:
                 with scene(answers=False, within=home) as demo:
                     chosen = Options(model=f"replay:{demo.script}", message=MESSAGE)
                     asyncio.run(one(tour, demo.project, chosen, options.out, size))
+        if options.only in (None, "work"):
+            for size in SIZES:
+                with scene(answers=False, within=home) as demo:
+                    script = demo.script.with_name("work.yaml")
+                    script.write_text(WORK)
+                    (demo.project / "Makefile").write_text('test:\n\t@echo "3 passed"\n')
+                    settings = Path(os.environ["XDG_CONFIG_HOME"], "harness")
+                    settings.mkdir(parents=True, exist_ok=True)
+                    (settings / "config.yaml").write_text(RULES)
+                    chosen = Options(model=f"replay:{script}", message="Run the tests and keep their output")
+                    asyncio.run(one(work, demo.project, chosen, options.out, size))
         if options.only in (None, "first", "trust"):
             with scene(answers=False, within=home):
                 empty = home / "notes"
@@ -150,11 +202,11 @@ def main() -> int:
     return 0
 
 
-async def one(work: Play, start: Path, options: Options, out: Path, size: tuple[int, int]) -> None:
+async def one(play: Play, start: Path, options: Options, out: Path, size: tuple[int, int]) -> None:
     """Run one scene at one size."""
     app = HarnessApp(start, options, BACKEND)
     async with app.run_test(size=size) as pilot:
-        await work(Stage(app, pilot, out, size))
+        await play(Stage(app, pilot, out, size))
         app.leave(0)
     await app.close_backend()
 

@@ -19,10 +19,14 @@ Line: TypeAlias = tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True)
 class ListRow:
-    """One row of a list, of one or more lines. A row without ``key`` cannot be chosen."""
+    """One row of a list, of one or more lines. A row without ``key`` cannot be chosen.
+
+    Where a marked row goes away, one of the same ``group`` has its mark.
+    """
 
     lines: tuple[Line, ...]
     key: Hashable | None = None
+    group: Hashable | None = None
 
 
 _CHUNKS: Final = re.compile(r" +|[^ ]+")

@@ -87,10 +87,13 @@ class RowList(Widget, can_focus=True):
 
     def _rebuild(self, key: Hashable | None) -> None:
         old = self._marked
+        group = self._rows[old].group if 0 <= old < len(self._rows) else None
         self._rows = self._build(max(1, self.size.width)) if self.size.width else ()
         self._lines = [(index, line) for index, row in enumerate(self._rows) for line in row.lines]
         places = [index for index, row in enumerate(self._rows) if row.key is not None]
         same = next((index for index in places if key is not None and self._rows[index].key == key), None)
+        if same is None and key is not None and group is not None:
+            same = next((index for index in places if self._rows[index].group == group), None)
         if same is None and key is not None and places:
             same = min(places, key=lambda index: abs(index - old))  # its row went away: the nearest one
         self._marked = same if same is not None else places[0] if places else -1

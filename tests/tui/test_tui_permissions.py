@@ -44,6 +44,20 @@ def test_approvals_come_first_then_the_rules_of_each_layer_with_file_and_line() 
     assert lines[11] == "The mode accept-edits"
 
 
+def test_paths_below_the_home_folder_are_shown_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    state = FakePermissions(
+        approvals=(
+            FakeApproval("user", "edit", "/home/somebody/shop/a.py"),
+            FakeApproval("user", "bash", "/home/somebody/run"),
+        )
+    )
+    assert [line[:31].rstrip() for line in lines_of(state)[2:4]] == [
+        "  allow edit ~/shop/a.py",
+        "  allow bash /home/somebody/run",
+    ]
+
+
 def test_a_search_looks_at_patterns_layers_files_and_actions() -> None:
     assert [line for line in lines_of(STATE, "config.yaml") if line] == [
         "Approvals",

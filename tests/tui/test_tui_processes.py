@@ -53,6 +53,17 @@ def test_a_row_says_who_owns_it_how_old_it_is_what_it_takes_and_what_it_started(
     ]
 
 
+def test_a_long_command_leaves_out_folders_before_it_is_cut() -> None:
+    words = ("/opt/some/where/bin/python", "-I", "/home/somebody/servers/stock/server.py", "--port", "8080")
+    row = FakeProcess("mcp:stock", 1, words)
+    assert (
+        lines_of(looked(row), 90)[2]
+        == "  /opt/some/where/bin/python -I /home/somebody/servers/stock/server.py --port 8080"
+    )
+    assert lines_of(looked(row), 60)[2] == "  python -I …/stock/server.py --port 8080"
+    assert lines_of(looked(row), 30)[2] == "  python -I …/stock/server.py…"
+
+
 def test_the_share_of_a_processor_is_that_between_two_looks() -> None:
     state = looked(FakeProcess("bash", 7, cpu=1.0), at=100.0)
     state.take_processes([FakeProcess("bash", 7, cpu=2.5)], 102.0)
@@ -138,16 +149,16 @@ async def test_the_end_of_a_process_takes_two_keys_and_is_told_while_it_goes_on(
         app.show_panel("processes")
         await until(lambda: "● bash" in screen_text(app))
         await pilot.press("s")
-        await until(lambda: "s again ends bash (pid 4800)" in screen_text(app))
+        await until(lambda: "s again stops bash (pid 4800)" in screen_text(app))
         await pilot.press("down")  # any other key takes it back
-        await until(lambda: "s ends" in screen_text(app))
+        await until(lambda: "s stops" in screen_text(app))
         await pilot.press("s")
-        await until(lambda: "s again ends mcp:time" in screen_text(app))
+        await until(lambda: "s again stops mcp:time" in screen_text(app))
         await pilot.press("escape")
         await until(lambda: "s again" not in screen_text(app))
         assert not any(call.startswith("stop") for call in backend.calls)
         await pilot.press("s", "s")
-        await until(lambda: "is being ended" in screen_text(app))
+        await until(lambda: "stopping" in screen_text(app))
         assert "stop mcp:time 4711" in backend.calls
         gate.set()
         await until(lambda: "mcp:time" not in screen_text(app))
@@ -195,3 +206,19 @@ async def test_of_a_command_that_is_waited_for_the_reader_says_where_its_output_
         await pilot.press("l")
         await until(lambda: "what a command writes stands in the transcript" in screen_text(app))
         assert "output bash 4800" in backend.calls
+
+
+async def test_the_mark_stays_on_a_server_that_is_stopped_and_restarted(open_app: Any) -> None:
+    rows = [FakeProcess("bash", 1), SERVER, FakeProcess("bash", 2)]
+    async with open_app(FakeBackend(process_rows=rows)) as (app, pilot, backend):
+        app.show_panel("processes")
+        await until(lambda: "pid 2" in screen_text(app))
+        backend.session.publish(ev.ServerChanged("mcp", "time", "stopped", ServerDetail(), "was stopped by a person"))
+        await pilot.press("down", "s", "s")
+        await until(lambda: "was stopped by a person" in screen_text(app))
+        await pilot.press("r")
+        await until(lambda: "restart mcp time" in backend.calls)
+        backend.process_rows = [*backend.process_rows, FakeProcess("mcp:time", 5000)]
+        await until(lambda: "pid 5000" in screen_text(app))
+        await pilot.press("l")
+        await until(lambda: "output mcp:time 5000" in backend.calls)

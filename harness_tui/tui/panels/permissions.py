@@ -23,6 +23,7 @@ _LAYERS: Final = {
     "mode": "The mode",
 }
 _SCOPES: Final = {"session": "this session", "project": "this project", "user": "everywhere"}
+_PATHS: Final = frozenset({"read", "edit", "external_directory"})
 _ABOUT: Final = (
     "A deny of any layer denies. Else the last layer with a rule that fits decides, in it the last such rule. Where"
     " that asks, approvals are looked at, and only then you are asked."
@@ -98,7 +99,7 @@ def _lines(action: str, permission: str, pattern: str, note: str, width: int) ->
     spans: list[Span] = [
         (f"  {action:<5} ", _STYLES[action]),
         (clean_for_display(permission, one_line=True), "bold"),
-        (f" {clean_for_display(pattern, one_line=True, show_invisible=True)}", ""),
+        (f" {clean_for_display(_shown(permission, pattern), one_line=True, show_invisible=True)}", ""),
     ]
     if line_cells(spans) + cells(note) + 2 <= width:
         return (two_ends(tuple(spans), ((note, "muted"),), width),)
@@ -106,6 +107,11 @@ def _lines(action: str, permission: str, pattern: str, note: str, width: int) ->
     if note:
         lines += wrap([(note, "muted")], width, first=(("        ", ""),))
     return tuple(lines)
+
+
+def _shown(permission: str, pattern: str) -> str:
+    """Return a pattern with ``~`` for the home folder, which means the same in a pattern of paths."""
+    return short(pattern) if permission in _PATHS and pattern.startswith("/") else pattern
 
 
 def explanation_rows(text: str, lines: Sequence[str], width: int) -> Sequence[ListRow]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.lines import Line, ListRow, Span, cut_cells, cut_line, two_ends, wrap
+from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_cells, cut_line, two_ends, wrap
 from harness_tui.tui.panels.state import PanelState
 
 if TYPE_CHECKING:
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 MAX_TREE: Final = 20
 """Descendants of one child that are shown."""
 
-_DOWN: Final = {"stopped": ("○", "muted"), "failed": ("✗", "error"), "crashed": ("✗", "error")}
+_DOWN: Final = {
+    "starting": ("…", "accent"),
+    "stopped": ("○", "muted"),
+    "failed": ("✗", "error"),
+    "crashed": ("✗", "error"),
+}
 _MIB: Final = 1_048_576
 
 
@@ -38,17 +43,17 @@ class ProcessKey:
 
 
 def process_rows(state: PanelState, width: int, now: datetime | None = None) -> Sequence[ListRow]:
-    """Return what runs, oldest first, then the servers that have stopped. ``now`` is the present moment, in UTC."""
+    """Return what runs, oldest first, then the servers without a process. ``now`` is the present moment, in UTC."""
     moment = now or datetime.now(UTC)
     if state.processes is None:
         return [ListRow((cut_line((("Looking …", "muted"),), width),))]
     rows = [
-        ListRow(tuple(_process_lines(state, row, width, moment)), ProcessKey(row.owner, row.pid))
+        ListRow(tuple(_process_lines(state, row, width, moment)), ProcessKey(row.owner, row.pid), _group(row.owner))
         for row in state.processes
     ]
     running = {row.owner for row in state.processes}
     rows += [
-        ListRow(tuple(_stopped_lines(server, width)), ProcessKey(f"{kind}:{name}", None))
+        ListRow(tuple(_stopped_lines(server, width)), ProcessKey(f"{kind}:{name}", None), f"{kind}:{name}")
         for (kind, name), server in sorted(state.servers.items())
         if server.state in _DOWN and f"{kind}:{name}" not in running and _has_run(server)
     ]
@@ -56,6 +61,11 @@ def process_rows(state: PanelState, width: int, now: datetime | None = None) -> 
         text = "No process runs. Servers, commands and what they leave running are listed here."
         rows.append(ListRow(tuple(wrap([(text, "muted")], width))))
     return rows
+
+
+def _group(owner: str) -> str | None:
+    """A server has the same row before and after a restart; a command has its own."""
+    return owner if ":" in owner else None
 
 
 def _has_run(server: ServerChanged) -> bool:
@@ -67,7 +77,7 @@ def _process_lines(state: PanelState, row: ProcessRow, width: int, now: datetime
     ending = (row.owner, row.pid) in state.ending
     sign: Span = ("… ", "warning") if ending else ("● ", "ok")
     owner = clean_for_display(row.owner, one_line=True)
-    right = "is being ended" if ending else f"pid {row.pid}"
+    right = "stopping" if ending else f"pid {row.pid}"
     facts = [f"{_size(row.rss)}", _cpu(state.cpu_share.get(row.pid), row.cpu)]
     if age := _age(row.started, now):
         facts.insert(0, f"up {age}")
@@ -75,8 +85,8 @@ def _process_lines(state: PanelState, row: ProcessRow, width: int, now: datetime
         facts.append(f"restarted {row.restarts}×")
     lines: list[Line] = [
         two_ends((sign, (owner, "bold")), ((right, "muted"),), width),
-        cut_line((("  ", ""), (" · ".join(facts), "")), width),
-        (("  ", ""), (cut_cells(_command(row.command), max(1, width - 2)), "muted")),
+        *wrap([(" · ".join(facts), "")], width, first=(("  ", ""),)),
+        (("  ", ""), (_command(row.command, max(1, width - 2)), "muted")),
     ]
     depth = {row.pid: 0}
     for below in row.tree[:MAX_TREE]:
@@ -91,8 +101,9 @@ def _descendant_line(state: PanelState, row: DescendantRow, depth: int, width: i
     indent = " " * min(2 * depth, max(2, width // 3))
     size, share = _size(row.rss), state.cpu_share.get(row.pid)
     right = f" {size} {share:.0f}%" if share is not None and share >= 1 else f" {size}"
-    name = _command(row.command) or "?"
-    return two_ends(((f"{indent}└ ", "muted"), (f"{row.pid} ", "muted"), (name, "")), ((right, "muted"),), width)
+    left = f"{indent}└ {row.pid} "
+    name = _command(row.command, max(1, width - cells(left) - cells(right))) or "?"
+    return two_ends(((left, "muted"), (name, "")), ((right, "muted"),), width)
 
 
 def _stopped_lines(server: ServerChanged, width: int) -> list[Line]:
@@ -107,8 +118,24 @@ def _stopped_lines(server: ServerChanged, width: int) -> list[Line]:
     return lines
 
 
-def _command(words: Sequence[str]) -> str:
-    return clean_for_display(shlex.join(words), one_line=True, show_invisible=True)
+def _command(words: Sequence[str], width: int) -> str:
+    """Return a command within ``width`` cells; before it is cut, folders of its paths are left out."""
+    text = _one_line(shlex.join(words))
+    if cells(text) > width:
+        shorter = [_name(shlex.quote(word), 1 if place == 0 else 2) for place, word in enumerate(words)]
+        text = cut_cells(_one_line(" ".join(shorter)), width)
+    return text
+
+
+def _name(word: str, parts: int) -> str:
+    names = word.split("/")
+    if not word.startswith("/") or len(names) <= parts + 1:
+        return word
+    return "/".join(names[-parts:] if parts == 1 else ["…", *names[-parts:]])
+
+
+def _one_line(text: str) -> str:
+    return clean_for_display(text, one_line=True, show_invisible=True)
 
 
 def _size(size: int) -> str:

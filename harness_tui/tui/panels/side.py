@@ -41,7 +41,7 @@ LIST_KEYS: Final = ("j", "k", "r")
 
 PROCESS_KEYS: Final = (
     ("r", "Restart the server"),
-    ("s, twice", "End the process with all that it started; a server stays stopped until it is restarted"),
+    ("s, twice", "Stop the process with all that it started; a server stays stopped until it is restarted"),
     ("Enter, l", "Read what it wrote"),
 )
 """Keys of the tab Processes, for the help; ``r`` works on the tab Servers as well."""
@@ -161,9 +161,9 @@ class SidePanel(Vertical):
                 return "←→ tabs · r restarts"
             case "processes" if self._asked is not None:
                 owner = clean_for_display(self._asked.owner, one_line=True)
-                return f"s again ends {owner} (pid {self._asked.pid})"
+                return f"s again stops {owner} (pid {self._asked.pid})"
             case "processes":
-                return "←→ tabs · s ends · r restarts · l log"
+                return "←→ tabs · s stops · r restarts · l log"
             case _:
                 shown = clean_for_display(self._filter, one_line=True)
                 return f"filter: {shown}▏" if self._filter else "←→ tabs · type to filter · Enter uses"

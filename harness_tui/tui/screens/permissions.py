@@ -85,7 +85,7 @@ class PermissionsScreen(Dialog[None]):
             return f"d again takes back: {clean_for_display(self._asked.pattern, one_line=True, show_invisible=True)}"
         if self._filter:
             return f"only what holds {clean_for_display(self._filter, one_line=True)!r} · Esc shows all"
-        return "e explains a call · d takes an approval back · / searches · Esc leaves"
+        return "e explains a call · d takes back · / searches · Esc leaves"
 
     def _rows(self, width: int) -> Sequence[ListRow]:
         rows: list[ListRow] = []
