@@ -55,8 +55,10 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
         print(problem, file=sys.stderr)  # noqa: T201
         return 2
     prepare_process()
+    from harness_tui.tui import pasting
     from harness_tui.tui.app import HarnessApp
 
+    pasting.install()
     code = asyncio.run(_run(HarnessApp(start, options or Options(), backend)))
     _let_go_of_a_dead_terminal()
     _end_without_stuck_threads(code)
