@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from harness_tui.core.seams import ModelSettings
 from harness_tui.models.endpoint import Endpoint
+from harness_tui.models.library_parts import UNUSED, import_lean
 
 NO_KEY: Final = "no-key"
 """Libraries refuse to work without a key; this one is never sent."""
 
+_LARGE: Final = "pydantic_ai.models.anthropic"
 _OURS: Final[dict[str, Any]] = {"json_schema_transformer": None}
 """Schemas are adapted by ``tool_schemas`` alone."""
 
@@ -36,7 +38,10 @@ class Dialect:
 def load(dialect: Dialect) -> None:
     """Import what ``dialect`` needs; takes a second the first time, so call it in a thread. Raises ``ImportError``."""
     for module in ("pydantic_ai.direct", "pydantic_ai.messages", "pydantic_ai.models", *dialect.modules):
-        importlib.import_module(module)
+        if module == _LARGE:
+            import_lean(module, library="anthropic", unused=UNUSED)
+        else:
+            importlib.import_module(module)
 
 
 def base_address(address: str, *ends: str) -> str:

@@ -21,8 +21,9 @@ from harness_tui.models.adapt import IMAGES, PDF
 from harness_tui.models.endpoint import Endpoint, check_endpoint
 from harness_tui.models.exchange import CURRENT, Exchange
 from harness_tui.models.library_answer import LibraryAnswer
-from harness_tui.models.library_dialects import DIALECTS, load
+from harness_tui.models.library_dialects import DIALECTS
 from harness_tui.models.library_messages import Conversation
+from harness_tui.models.library_warmup import warm_up
 from harness_tui.models.schema_rules import TABLES
 from harness_tui.models.tool_schemas import AdaptedTools, ToolAdapter
 from harness_tui.models.wire import watched_client
@@ -131,7 +132,7 @@ class LibraryModel:
     def _make(self) -> tuple[httpx2.AsyncClient, Any, tuple[type[BaseException], ...]]:
         import httpx2
 
-        load(self._dialect)
+        warm_up(self._dialect)
         key = (self._endpoint.api_key or "").strip()
         client = watched_client(httpx2, self._endpoint, self._dialect.key_headers(key) if key else {})
         transport = (httpx2.TransportError, httpx2.InvalidURL, httpx2.StreamError)

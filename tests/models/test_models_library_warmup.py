@@ -1,0 +1,63 @@
+"""What is done before the first request, so that the loop never waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness_tui.models import library_warmup
+from harness_tui.models.library_dialects import DIALECTS, load
+
+
+@pytest.mark.parametrize("kind", sorted(DIALECTS))
+async def test_each_library_reads_its_rehearsal_without_a_network(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def no_network(*_: object, **__: object) -> None:
+        raise AssertionError("a rehearsal goes nowhere")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", no_network)
+    await asyncio.to_thread(load, DIALECTS[kind])
+    await library_warmup._rehearse(DIALECTS[kind])
+
+
+def test_the_collector_is_held_only_meanwhile() -> None:
+    assert gc.isenabled()
+    frozen = gc.get_freeze_count()
+    try:
+        with library_warmup._no_pauses():
+            assert not gc.isenabled()
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > frozen
+        gc.disable()
+        with library_warmup._no_pauses():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+def test_a_rehearsal_that_fails_costs_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library_warmup, "_WARM", set())
+    monkeypatch.setitem(library_warmup.ANSWERS, "openai-chat", [{"choices": 5}])
+    library_warmup.warm_up(DIALECTS["openai-chat"])
+    assert gc.isenabled()
+    gc.unfreeze()
+
+
+def test_no_library_of_a_provider_is_imported_before_its_first_request(tmp_path: Path) -> None:
+    code = """
+import sys
+from harness_tui.models.adapters import make_adapter
+from harness_tui.models.endpoint import Endpoint
+for kind in ("anthropic", "openai", "openai-responses", "openai-chat", "google", "openai-compatible"):
+    make_adapter(Endpoint("mine", "https://api.openai.com/v1", "k" * 9, kind=kind), "m")
+heavy = {"pydantic", "pydantic_ai", "openai", "anthropic", "google", "httpx", "httpx2", "mcp", "yaml"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
