@@ -45,16 +45,16 @@ def test_approvals_come_first_then_the_rules_of_each_layer_with_file_and_line() 
 
 
 def test_paths_below_the_home_folder_are_shown_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("HOME", "/srv/somebody")
     state = FakePermissions(
         approvals=(
-            FakeApproval("user", "edit", "/home/somebody/shop/a.py"),
-            FakeApproval("user", "bash", "/home/somebody/run"),
+            FakeApproval("user", "edit", "/srv/somebody/shop/a.py"),
+            FakeApproval("user", "bash", "/srv/somebody/run"),
         )
     )
     assert [line[:31].rstrip() for line in lines_of(state)[2:4]] == [
         "  allow edit ~/shop/a.py",
-        "  allow bash /home/somebody/run",
+        "  allow bash /srv/somebody/run",
     ]
 
 
