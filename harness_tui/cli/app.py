@@ -28,7 +28,7 @@ SUMMARIES = {
     "protocol": "Generate and check the protocol contract.",
     "ps": "The processes that running shells have started.",
     "run": "One run without a screen.",
-    "sessions": "List and show sessions.",
+    "sessions": "Recorded sessions: list, show, search, export, fork, undo.",
     "skills": "List, show, check and create skills.",
     "tools": "List tools, or call one by hand.",
     "trust": "Trust a folder's configuration, commands, skills and servers.",

@@ -103,6 +103,11 @@ class Places:
         return self.state / "processes"
 
     @property
+    def search_index(self) -> Path:
+        """What ``sessions search`` reads; made anew when it is missing."""
+        return self.cache / "search.db"
+
+    @property
     def start_file(self) -> Path:
         """What the first frame needs before configuration is read."""
         return self.cache / "start.json"

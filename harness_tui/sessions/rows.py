@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections import Counter
@@ -139,6 +140,22 @@ def damaged_history(connection: sqlite3.Connection, session: str, after: int) ->
         except HarnessError:
             found.append((row[0], None))
     return repair.read(connection, session).lay(found)
+
+
+def raw_messages(
+    connection: sqlite3.Connection, session: str, *, after: int = 0, limit: int = -1
+) -> list[tuple[int, Message]]:
+    """Return messages as they were recorded, what was undone too; one that cannot be read is left out."""
+    rows = connection.execute(
+        f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
+        (session, after, limit),
+    ).fetchall()
+    texts = _texts(connection, [row[3] for row in rows])
+    found: list[tuple[int, Message]] = []
+    for row in rows:
+        with contextlib.suppress(HarnessError):
+            found.append((row[0], _message(session, row, texts)))
+    return found
 
 
 def last_compaction(connection: sqlite3.Connection, session: str) -> int:

@@ -53,6 +53,16 @@ def stored_title(title: str | None) -> str | None:
 
 def insert(connection: sqlite3.Connection, envelope: Envelope, calls: OpenCalls) -> None:
     """Write an event, the message that it adds, and what it changes in the index."""
+    insert_event(connection, envelope)
+    match envelope.event:
+        case RunStarted() | MessageAdded() | StepFinished() | ToolFinished():
+            _insert_message(connection, envelope, calls)
+        case _:
+            pass
+
+
+def insert_event(connection: sqlite3.Connection, envelope: Envelope) -> None:
+    """Write an event alone, and what it changes in the index."""
     session, (kind, text, blobs, size) = envelope.session, _stored_event(connection, envelope)
     connection.execute(
         "INSERT INTO events (session, seq, time, run, type, json, blobs) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -62,8 +72,6 @@ def insert(connection: sqlite3.Connection, envelope: Envelope, calls: OpenCalls)
     match envelope.event:
         case SessionStarted(title=str(title)) | SessionChanged(title=str(title)):
             set_title(connection, session, title)
-        case RunStarted() | MessageAdded() | StepFinished() | ToolFinished():
-            _insert_message(connection, envelope, calls)
         case _:
             pass
 

@@ -1,4 +1,4 @@
-"""``harness sessions``: recorded sessions and their events."""
+"""``harness sessions``: recorded sessions, listed and shown; its other verbs lie in modules beside this one."""
 
 from __future__ import annotations
 
@@ -10,25 +10,40 @@ from typing import Any
 import click
 
 from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option
+from harness_tui.cli.record import opened_record
 from harness_tui.cli.streams import write_result
+from harness_tui.cli.verbs.sessions_change import delete, fork, pin, rename, unpin
+from harness_tui.cli.verbs.sessions_files import export_session, import_session
+from harness_tui.cli.verbs.sessions_search import search, stats
 from harness_tui.cli.verbs.sessions_undo import undo
-from harness_tui.config.places import Places
 from harness_tui.core.envelope import Envelope
-from harness_tui.core.events import MessageAdded, Notice, RunFinished, TextFinished, ToolFinished, ToolStarted
 from harness_tui.core.redaction import redact_data
-from harness_tui.sessions.store import SessionStore
+from harness_tui.sessions.index import SessionInfo
 
 
-@click.group(short_help="List and show sessions.")
+@click.group(short_help="Recorded sessions: list, show, search, export, fork, undo.")
 def command() -> None:
-    """List and show recorded sessions."""
+    """Recorded sessions. SESSION is an id or its beginning, where only one begins so."""
 
 
-command.add_command(undo)
+for verb in (search, rename, pin, unpin, export_session, import_session, delete, undo, fork, stats):
+    command.add_command(verb)
 
 
-def _store() -> SessionStore:
-    return SessionStore(Places.from_environment().database)
+def row_of(info: SessionInfo) -> dict[str, Any]:
+    """Return a session as ``list --json`` shows it."""
+    return {
+        "session": info.session,
+        "title": info.title,
+        "root": str(info.root),
+        "created": info.created,
+        "updated": info.updated,
+        "messages": info.messages,
+        "bytes": info.bytes,
+        "live": info.live,
+        "pinned": info.pinned,
+        "parent": info.parent.session if info.parent else None,
+    }
 
 
 @command.command("list")
@@ -39,28 +54,26 @@ def list_sessions(everywhere: bool, root: Path, as_json: bool) -> int:
     """List the sessions of this project, latest first."""
     from harness_tui.config.project import find_project
 
-    store = _store()
-    infos = store.list(None if everywhere else find_project(root).root)
-    rows: list[dict[str, Any]] = [
-        {
-            "session": info.session,
-            "title": info.title,
-            "root": str(info.root),
-            "created": info.created,
-            "updated": info.updated,
-            "messages": info.messages,
-            "bytes": info.bytes,
-            "live": info.live,
-        }
-        for info in infos
-    ]
+    with opened_record() as store:
+        infos = store.list(None if everywhere else find_project(root).root)
+    rows = [row_of(info) for info in infos]
     if as_json:
         print_json(rows)
     elif not rows:
         print_line("no session is recorded for this project")
     else:
-        print_table(rows, ["session", "updated", "messages", "live", "title"])
+        table = [row | {"size": _size(row["bytes"]), "state": _state(row)} for row in rows]
+        print_table(table, ["session", "updated", "messages", "size", "state", "title"])
     return 0
+
+
+def _state(row: dict[str, Any]) -> str:
+    words = [word for word in ("live", "pinned") if row[word]]
+    return ", ".join([*words, *(["subagent"] if row["parent"] else [])]) or "-"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1_048_576:.1f} MiB" if count >= 1_048_576 else f"{count / 1024:.0f} KiB"
 
 
 @command.command("show")
@@ -68,17 +81,16 @@ def list_sessions(everywhere: bool, root: Path, as_json: bool) -> int:
 @root_option
 @json_option
 def show(session: str, root: Path, as_json: bool) -> int:
-    """Show the events of SESSION (an id, or its unique beginning)."""
-    store = _store()
-    info = store.info(session)
-    if as_json:
-        _print_array(store.events(info.session))
-        return 0
-    print_line(f"{info.session}  {info.title or ''}")
-    for envelope in store.events(info.session):
-        line = _line(envelope)
-        if line:
-            print_line(line)
+    """Show the events of SESSION; one that is open elsewhere can be read too."""
+    from harness_tui.sessions.markdown import export_markdown
+
+    with opened_record() as store:
+        info = store.info(session)
+        if as_json:
+            _print_array(store.events(info.session))
+            return 0
+        for piece in export_markdown(info, store.events(info.session)):
+            write_result(piece)
     return 0
 
 
@@ -89,21 +101,3 @@ def _print_array(envelopes: Iterable[Envelope]) -> None:
         write_result(separator + json.dumps(redact_data(envelope.to_json()), ensure_ascii=False))
         separator = ",\n"
     write_result("[]\n" if separator == "[" else "]\n")
-
-
-def _line(envelope: Envelope) -> str | None:
-    match envelope.event:
-        case MessageAdded(message=message, origin=origin):
-            return f"\n> {message.text}" if origin == "prompt" else f"\n> ({origin}) {message.text}"
-        case TextFinished(text=text):
-            return f"\n{text}"
-        case ToolStarted(title=title, tool=tool):
-            return f"\n* {tool}: {title}"
-        case ToolFinished(output=output, is_error=is_error):
-            return f"  {'error: ' if is_error else ''}{output}"
-        case Notice(level=level, source=source, text=text):
-            return f"\n! {level}: {source}: {text}"
-        case RunFinished(reason=reason, error=error):
-            return f"\n-- {reason}{': ' + error.message if error else ''}"
-        case _:
-            return None
