@@ -152,7 +152,7 @@ class Presenter:
     def _apply_record(self, event: ev.Event) -> None:
         match event:
             case ev.MessageAdded(message=message, origin=origin):
-                if origin not in ("prompt", "compaction") and isinstance(message, UserMessage):
+                if origin not in ("prompt", "compaction", "shell") and isinstance(message, UserMessage):
                     self._add(UserBlock(clean_for_display(message.text), origin=origin))
             case ev.ContextCompacted():
                 head = f"History summed up: {event.before:,} to about {event.after:,} tokens"

@@ -388,3 +388,13 @@ def test_a_call_that_is_asked_about_anew_waits_once(session: Any) -> None:
 
     session.play(asked("r1", "c1"), asked("r2", "c2"), asked("r3", "c1"))
     assert [request.request for request in session.presenter.state.requests] == ["r2", "r3"]
+
+
+def test_the_output_of_a_command_that_a_person_ran_is_shown_once(session: Any) -> None:
+    presenter = session.play(
+        started(tool="bash", title="Run ls"),
+        finished(output="a.py"),
+        ev.MessageAdded(UserMessage("I ran a command in the shell:\n\n$ ls\na.py"), "shell"),
+    )
+    assert only(presenter, ToolBlock).output == "a.py"
+    assert [block for block in presenter.transcript.blocks if isinstance(block, UserBlock)] == []
