@@ -14,7 +14,6 @@ from harness_tui.cli.common import (
     print_table,
     root_option,
     run_async,
-    warn,
     warn_problems,
 )
 from harness_tui.core.errors import UsageError
@@ -101,10 +100,6 @@ async def _rows(registry: ModelRegistry, ask_hosted: bool) -> list[ModelInfo]:
 
     rows = await registry.catalogue.survey(ask_hosted=ask_hosted)
     priced = await asyncio.to_thread(registry.catalogue.priced, rows)
-    if not any(row.available and row.provider != "offline" for row in priced):
-        from harness_tui.models.offline import WAYS_TEXT
-
-        warn(f"no model can be used yet\n{WAYS_TEXT}")
     return sorted(priced, key=lambda row: not row.favourite)
 
 
