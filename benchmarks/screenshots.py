@@ -133,7 +133,7 @@ async def work(stage: Stage) -> None:
 
 async def first(stage: Stage) -> None:
     """The first screen without any key, and the list of commands."""
-    await stage.wait_for("get a model")
+    await stage.wait_for("No model yet")
     await stage.picture("first")
     await stage.press("/", "r", "e")
     await stage.wait_for("/review")
