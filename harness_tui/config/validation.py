@@ -296,7 +296,7 @@ class _Checker:
                 checked = model.model_validate({key: [item]}).model_dump(exclude_unset=True)[key][0]
             except ValidationError as error:
                 for detail in error.errors():
-                    self._explain(path, {**detail, "loc": (index, *detail["loc"][2:])}, model)
+                    self._explain((section,), {**detail, "loc": (key, index, *detail["loc"][2:])}, model)
             else:
                 kept.append((checked, self._document.where((*path, index))))
         return kept

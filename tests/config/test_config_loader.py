@@ -23,7 +23,7 @@ def test_without_any_file_the_defaults_hold(world):
     assert set(settings.agents) == {"build", "plan", "explore"}
     assert settings.agents["plan"].start_mode == "plan"
     assert settings.agents["explore"].mode == "subagent"
-    assert settings.agents["explore"].tools == {"edit": False, "write": False, "bash": False}
+    assert settings.agents["explore"].tools == dict.fromkeys(("edit", "write", "bash", "bash_*"), False)
     assert loaded.problems == ()
     assert loaded.trust.usable
     assert not loaded.trust.has_something
@@ -411,3 +411,25 @@ def test_a_problem_becomes_a_notice(world):
     assert (notice.level, notice.source) == ("error", "config")
     assert notice.text.startswith(f"{path}:1: unknown key 'modle'")
     assert "did you mean" in (notice.hint or "")
+
+
+def test_a_hook_that_is_wrong_names_what_a_hook_has_and_takes_no_other_down(world):
+    world.write_user(
+        'hooks:\n  after_edit:\n    - {comand: [x]}\n    - {match: "*.py", command: [ruff, format, "{file}"]}\n'
+        "  before: []\n",
+    )
+    loaded = world.load()
+    assert [(hook.match, hook.command, hook.timeout) for hook in loaded.settings.hooks.after_edit] == [
+        ("*.py", ("ruff", "format", "{file}"), 30.0)
+    ]
+    told = [f"{problem.where.rsplit(':', 1)[1]}: {problem.message} ({problem.mend})" for problem in loaded.problems]
+    assert any("'hooks.after_edit.0.comand'" in text and "did you mean 'command'?" in text for text in told)
+    assert any("'hooks.before'" in text and "before_tool" in text for text in told)
+    assert loaded.settings.hooks.after_edit[0].source.endswith("config.yaml:4")
+
+
+def test_hooks_of_several_files_are_all_run_in_the_order_of_the_files(world):
+    world.write_user("hooks: {run_finished: [{command: [mine]}]}\n")
+    world.write(".harness/config.yaml", "hooks: {run_finished: [{command: [theirs]}]}\n")
+    hooks = world.trusted().settings.hooks
+    assert [hook.command for hook in hooks.run_finished] == [("mine",), ("theirs",)]
