@@ -26,6 +26,7 @@ from harness_tui.core.limits import SUBAGENTS_AT_ONCE
 from harness_tui.core.messages import AssistantMessage, Message, UserMessage
 from harness_tui.core.seams import Model, Tool
 from harness_tui.core.values import AgentDefinition
+from harness_tui.sessions.change_journal import recover_changes
 from harness_tui.sessions.recorder import Recorder
 
 
@@ -182,6 +183,7 @@ class ChildSessions:
         if not store.lock(info.session):
             raise ToolError("that task is being worked on in another program", where=where)
         store.repair(info.session)
+        recover_changes(store, info.session, self._state.parts.project.root, self._state.parts.clock)
         history = History(item.message for item in store.messages(info.session))
         return info.session, history, store.open_numbers(info.session)
 

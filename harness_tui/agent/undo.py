@@ -19,6 +19,7 @@ from harness_tui.core.events import Notice, RedoApplied, UndoApplied
 from harness_tui.core.seams import Clock, DiagnosticsSource
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions.blobs import BlobStore
+from harness_tui.sessions.change_journal import recover_changes
 from harness_tui.sessions.store import SessionStore
 from harness_tui.sessions.undo_log import LoggedRun, UndoLog, redo_steps, undo_steps
 from harness_tui.tools.restoring import Restored, Restorer
@@ -92,6 +93,7 @@ def undo_recorded(
     done: list[UndoApplied | RedoApplied] = []
     with store.locked(session):
         store.repair(session)
+        recover_changes(store, session, root, clock)
         known = store.undo_log(session)
         restorer = Restorer(blobs, root, store.folder(session) / "backups")
         for logged in [known.to_redo()] if redo else known.to_undo(run):

@@ -6,7 +6,6 @@ force follows from them; so an undo survives a restart, and can be redone after 
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -217,20 +216,12 @@ def read_log(connection: sqlite3.Connection, session: str) -> UndoLog:
         (session,),
     ).fetchall()
     below = [name for name in rows.family(connection, session) if name != session]
-    others = [envelope for name in below for envelope in _events(connection, name, (FileChanged.type,))]
-    return UndoLog(_events(connection, session, KINDS), {str(row[0]): str(row[2]) for row in began}, others)
+    others = [envelope for name in below for envelope in events_of(connection, name, (FileChanged.type,))]
+    return UndoLog(events_of(connection, session, KINDS), {str(row[0]): str(row[2]) for row in began}, others)
 
 
-def kept_contents(connection: sqlite3.Connection) -> set[str]:
-    """Return the hashes of the contents that the changes in all records refer to: no other blob is needed."""
-    found: set[str] = set()
-    for (text,) in connection.execute("SELECT json FROM events WHERE type = ?", (FileChanged.type,)):
-        change = json.loads(text)
-        found |= {change[side] for side in ("before", "after") if change.get(side)}
-    return found
-
-
-def _events(connection: sqlite3.Connection, session: str, kinds: Sequence[str]) -> list[Envelope]:
+def events_of(connection: sqlite3.Connection, session: str, kinds: Sequence[str]) -> list[Envelope]:
+    """Return the events of these types in order."""
     marks = ", ".join("?" * len(kinds))
     found = connection.execute(
         f"SELECT {rows.EVENT_COLUMNS} FROM events WHERE session = ? AND type IN ({marks}) ORDER BY seq",

@@ -6,6 +6,7 @@ The plan is made from the bytes that are there, shown as a diff, and carried out
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from harness_tui.core.paths import digest, name_in
 from harness_tui.core.seams import DiagnosticsSource, EditHooks, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions.blobs import BlobStore
+from harness_tui.sessions.change_journal import note_change
 from harness_tui.tools.builtin import title_of
 from harness_tui.tools.diffs import make_diff
 from harness_tui.tools.file_ledger import FileLedger
@@ -180,9 +182,15 @@ class FileChanges:
     def _write(self, change: PlannedChange, context: ToolContext) -> _Done:
         """Keep the bytes of both sides, then write. Blocks."""
         lost = self._keep((change.before, change.after), context)
-        written = replace_file(
-            change.target.path, change.after, before=change.before_hash, backups=context.session_dir / "backups"
-        )
+        noted = FileChanged(change.target.name, change.added, change.removed, change.before_hash, digest(change.after))
+        _note(noted, context)
+        try:
+            written = replace_file(
+                change.target.path, change.after, before=change.before_hash, backups=context.session_dir / "backups"
+            )
+        except BaseException:
+            _note(noted, context, failed=True)
+            raise
         return _Done(written, lost)
 
     def _keep(self, contents: tuple[bytes | None, ...], context: ToolContext) -> str | None:
@@ -217,6 +225,13 @@ class FileChanges:
         if done.lost is not None:
             text = f"the change of {name} cannot be undone: {done.lost}"
             context.emit(Notice("warning", "undo", clean_for_display(text, one_line=True)))
+
+
+def _note(change: FileChanged, context: ToolContext, *, failed: bool = False) -> None:
+    """Note what comes next, for the case that this process is killed before the record knows of it."""
+    if context.recorded:
+        with contextlib.suppress(OSError):  # without the note the change is made all the same
+            note_change(context.session_dir, context.run, change, failed=failed)
 
 
 def _text(data: bytes | None, name: str) -> str:

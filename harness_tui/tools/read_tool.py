@@ -76,9 +76,9 @@ class ReadTool(BuiltinTool):
         """Read. Raises ``ToolError``."""
         target, offset, limit = prepared.state
         check_unmoved(self.name, target, context)
-        if await asyncio.to_thread(target.path.is_dir):
-            return await list_folder(self.name, target, context, offset=offset, limit=limit)
         result, content = await asyncio.to_thread(_read, target, offset, limit)
+        if result is None:
+            return await list_folder(self.name, target, context, offset=offset, limit=limit)
         if content is not None:
             self._ledger.record(context.session, target.path, content)
         if not result.attachments:
@@ -108,8 +108,11 @@ async def _touch(source: DiagnosticsSource, target: Target, context: ToolContext
         context.emit(Notice("warning", "lsp", clean_for_display(text, one_line=True)))
 
 
-def _read(target: Target, offset: int, limit: int) -> tuple[ToolResult, str | None]:
+def _read(target: Target, offset: int, limit: int) -> tuple[ToolResult | None, str | None]:
+    """Return the result and the hash of the bytes, which is ``None`` for a large file; no result for a folder."""
     where = f"read: {target.name}"
+    if target.path.is_dir():
+        return None, None
     if not target.path.exists():
         raise _missing(target, where)
     data = load(target.path, where)

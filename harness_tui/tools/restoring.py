@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,16 +30,13 @@ class Restored:
 class Restorer:
     """Restores files of the project ``root`` from ``blobs``.
 
-    ``backups`` is the folder for what is written in place, ``told`` hears of each file that was written.
+    ``backups`` is the folder for what is written in place.
     """
 
-    def __init__(
-        self, blobs: BlobStore, root: Path, backups: Path, told: Callable[[Path, str | None], None] | None = None
-    ) -> None:
+    def __init__(self, blobs: BlobStore, root: Path, backups: Path) -> None:
         self._blobs = blobs
         self._root = root.resolve()
         self._backups = backups
-        self._told = told
 
     def restore(self, steps: Iterable[FileStep]) -> Restored:
         """Take every step that can be taken, each file whole or not at all."""
@@ -71,10 +68,7 @@ class Restorer:
             return True  # a process that was killed in the middle had done it already
         if found != step.old:
             raise HarnessError("it was changed by something else since")
-        done = self._write(path, step, present, wanted)
-        if done and self._told is not None:
-            self._told(path, step.new)
-        return done
+        return self._write(path, step, present, wanted)
 
     def _write(self, path: Path, step: FileStep, present: bytes | None, wanted: bytes | None) -> bool:
         if wanted is None:

@@ -12,6 +12,8 @@ import pytest
 
 from harness_tui.core.events import FileChanged, Notice, RedoApplied, RunFinished, UndoApplied
 from harness_tui.core.intents import CallTool, Compact, Redo, Shell, Undo
+from harness_tui.core.paths import digest
+from harness_tui.sessions.change_journal import note_change
 
 ALLOW = ({"permission": "*", "pattern": "*", "action": "allow"},)
 
@@ -218,6 +220,18 @@ async def test_an_undo_outlives_the_program_and_can_be_redone_after(stage: Any) 
     assert texts(again.requests()[-1]) == ["first", "second"]
     assert (await undo(again)).run != runs(at)[0]
     assert (await undo(again)).run == runs(at)[0]
+    assert files(at.project) == {}
+
+
+async def test_a_change_that_a_killed_program_did_not_record_is_undone_too(stage: Any) -> None:
+    at = await stage(turns([write("a", "1")]), rules=ALLOW)
+    await at.say("write")
+    await at.workspace.close()
+    (at.project / "b").write_bytes(b"2")  # what the next call had done when the program was killed
+    note_change(at.workspace.store.folder(at.live.id), runs(at)[0], FileChanged("b", 1, 0, None, digest(b"2")))
+    again = await stage({"turns": []}, rules=ALLOW, session=at.live.id)
+    applied = await undo(again)
+    assert (applied.paths, applied.conflicts) == (("a", "b"), ())
     assert files(at.project) == {}
 
 
