@@ -93,8 +93,10 @@ class Arguments:
             doubts.append(Doubt(f"{name} runs a text that is not looked into"))
         elif name in UNSEEN_WRITERS and (texts_of(self._words) is None or name not in FILTERS):
             doubts.append(Doubt(f"which files {name} writes is not looked into"))
-        elif "/" in name and not name.startswith("/") and self._paths.moved:
-            doubts.append(Doubt(f"which program {name} is depends on the working folder, which is changed"))
+        elif "/" in name and not name.startswith("/") and self._paths.folders != (self._paths.start,):
+            placed = bool(self._paths.folders) and self._paths.start not in self._paths.folders
+            reason = f"which program {name} is depends on the working folder, which is another one"
+            doubts.append(Doubt(reason, own=False, placed=placed))
         base = name.rpartition("/")[2]
         doubts += self._git() if base == "git" else self._options(RISKY_OPTIONS.get(base, Options()), base)
         if name in ("cd", "pushd", "popd"):

@@ -20,12 +20,14 @@ class Doubt:
 
     A pattern that holds the text ``name`` covers it. ``open``: ``*`` does too, where no rule is about particular
     commands. ``own``: it is about the words of the command, so that a pattern with exactly these words covers it.
+    ``placed``: it is about the folder of the whole text, which no pattern names.
     """
 
     reason: str
     name: str | None = None
     open: bool = True
     own: bool = True
+    placed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Command:
             return False
         if pattern == "*":
             return all(doubt.open and not held_back for doubt in self.doubts)
+        if any(doubt.placed for doubt in self.doubts):
+            return False
         if is_literal(pattern):
             text = unescaped(pattern)
             if text == self.whole:

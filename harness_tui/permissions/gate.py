@@ -115,7 +115,8 @@ class Gate:
             # What reads shell texts is imported with the first of them.
             from harness_tui.permissions.script import read_script
 
-            script = read_script(check.value, check.folder or self.cwd.as_posix(), self.matcher)
+            start = self.cwd.resolve().as_posix()
+            script = read_script(check.value, check.folder or start, self.matcher, start)
             subjects += [Subject(command.check, command, held_back) for command in script.commands]
             subjects += [Subject(path, implied=path.permission == "read") for path in script.paths]
         checks = [subject.check for subject in subjects if subject.command is None]

@@ -43,12 +43,16 @@ class Script:
     paths: tuple[Check, ...] = ()
 
 
-def read_script(text: str, folder: str, matcher: Matcher) -> Script:
-    """Take ``text`` apart, which runs in ``folder``. Never raises: what is not understood is one unread command."""
+def read_script(text: str, folder: str, matcher: Matcher, start: str | None = None) -> Script:
+    """Take ``text`` apart, which runs in ``folder``. Never raises: what is not understood is one unread command.
+
+    ``start`` is the folder that rules are written for, ``folder`` by default.
+    """
+    start = folder if start is None else start
     try:
-        builder = _built(text, Paths(matcher, (folder,)))
+        builder = _built(text, Paths(matcher, (folder,), start=start))
         if builder.wanders:
-            builder = _built(text, Paths(matcher, ()))
+            builder = _built(text, Paths(matcher, (), start=start))
         return builder.result()
     except UnreadError as error:
         return Script((unread_command(text, f"the command is not understood: {error}"),))

@@ -36,8 +36,9 @@ Access = Literal["read", "edit"]
 class Paths:
     """The paths of one shell text. ``folders`` are where it may be at the moment, empty for nobody knows.
 
-    ``checks`` are found in order and without repeats. ``moving``: the command at hand may run again, ``moved``: the
-    working folder is changed somewhere, ``moved_again``: by a command that may run again.
+    ``start`` is the folder that rules are written for, ``checks`` are found in order and without repeats. ``moving``:
+    the command at hand may run again, ``moved``: the working folder is changed somewhere, ``moved_again``: by a command
+    that may run again.
     """
 
     matcher: Matcher
@@ -45,6 +46,7 @@ class Paths:
     checks: dict[tuple[str, str], Check] = field(default_factory=dict[tuple[str, str], Check])
     seen: set[tuple[str, Access, tuple[str, ...]]] = field(default_factory=set[tuple[str, Access, tuple[str, ...]]])
     looks: int = 0
+    start: str | None = None
     moving: bool = False
     moved: bool = False
     moved_again: bool = False

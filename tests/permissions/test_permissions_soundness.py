@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from shell_escapes import ESCAPES, make_victim
 from shell_escapes import RULES as ESCAPED
 
-from harness_tui.core.seams import GateDecision
+from harness_tui.core.seams import Check, GateDecision
 
 Decide = Callable[..., GateDecision]
 
@@ -67,7 +68,19 @@ def test_a_change_of_folder_asks_nothing_where_it_changes_nothing(decide: Decide
 def test_a_program_named_by_its_folder_is_another_one_in_another_folder(decide: Decide) -> None:
     rules = (*RULES, "bash ./run.sh * allow")
     assert decide("bash", "./run.sh a; cd src", rules).action == "allow"
-    assert "depends on the working folder" in why(decide("bash", "cd src; ./run.sh a", rules))
+    for text in ("cd src; ./run.sh a", "for A in 1 2; do ./run.sh a; cd src; done", "find . -execdir ./run.sh a \\;"):
+        assert "depends on the working folder" in why(decide("bash", text, rules))
+    assert decide("bash", "cd src; ./run.sh a", (*RULES, "bash cd src; ./run.sh a allow")).action == "allow"
+
+
+def test_a_program_named_by_its_folder_is_not_kept_for_other_working_folders(project, make_call) -> None:
+    gate = project.gate(("bash ./run.sh allow", "bash ./run.sh * allow"))
+    call = make_call(("bash", "./run.sh"))
+    assert gate.decide(call).action == "allow"
+    elsewhere = replace(call, checks=(Check("bash", "./run.sh", folder=str(project.root / "src")),))
+    assert "depends on the working folder" in why(gate.decide(elsewhere))
+    assert gate.decide(elsewhere).offers == ()
+    assert project.gate(("bash * allow",)).decide(elsewhere).action == "allow"
 
 
 @pytest.mark.parametrize("shell", ["sh", "dash"])
