@@ -51,7 +51,7 @@ def test_a_built_in_agent_keeps_what_is_not_said_again(world):
     world.write_user("agents: {explore: {model: a/b, tools: {webfetch: false}}}\n")
     agent = world.load().settings.agents["explore"]
     assert (agent.model, agent.mode) == ("a/b", "subagent")
-    assert agent.tools == {"edit": False, "write": False, "bash": False, "webfetch": False}
+    assert agent.tools == {"edit": False, "write": False, "bash": False, "bash_*": False, "webfetch": False}
 
 
 def test_an_agent_whose_restriction_is_wrong_is_left_out_and_not_widened(world):
