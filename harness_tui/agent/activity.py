@@ -122,7 +122,7 @@ class Activity:
             self._tell_unused_answers(run)
             self._tell_unsent(run)
         self.run = None
-        state.publish(RunFinished(end.reason, end.error), run)
+        state.publish(RunFinished(end.reason, end.error, end.output), run)
         try:
             await asyncio.shield(state.recorder.commit())
         except HarnessError as error:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from harness_tui.agent.answer_form import AnswerForm
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.config.settings import Settings
@@ -37,7 +38,8 @@ class AgentParts:
 
     ``wait_for_servers`` returns when no configured server is starting any more, or when its time is up. ``late_tool``
     waits for the server of a tool that is not known yet. ``forget_session`` ends what a session left running and drops
-    what tools keep of it. ``blobs`` holds what changes of files replaced. ``step_limit`` is ``--max-steps``.
+    what tools keep of it. ``blobs`` holds what changes of files replaced. ``step_limit`` is ``--max-steps``,
+    ``answer_form`` is ``--output-schema``.
     """
 
     project: Project
@@ -60,6 +62,7 @@ class AgentParts:
     blobs: BlobStore
     diagnostics: DiagnosticsSource | None = None
     step_limit: int | None = None
+    answer_form: AnswerForm | None = None
 
     def tools(self) -> dict[str, Tool]:
         """Return every tool known now by its name; on a clash the earlier source wins."""

@@ -6,7 +6,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from typing import Any
 
+from harness_tui.agent.answer_form import ROUNDS, end_in_form
 from harness_tui.agent.calls import CallRunner
 from harness_tui.agent.compaction import Compactor
 from harness_tui.agent.outfit import Outfit
@@ -16,6 +18,7 @@ from harness_tui.agent.state import SessionState
 from harness_tui.core.event_parts import RunError
 from harness_tui.core.events import (
     Event,
+    MessageAdded,
     ModelRetried,
     Notice,
     ReasoningDelta,
@@ -93,14 +96,17 @@ class Run:
         self._outfit = outfit
         self._compactor = compactor
         self._take_steering = take_steering
+        self._form = state.parts.answer_form if state.parent is None else None
 
     async def execute(self) -> RunEnd:
         """Run until the end. Cancelling the task ends it with every call answered and the partial text kept."""
         await self._state.parts.wait_for_servers()
         limit = self._state.parts.step_limit or self._agent.steps or STEP_LIMIT
+        form = self._form
+        rounds = 0
         for step in range(1, limit + 1):
             self._take_steering()
-            tools = self._outfit.tools()
+            tools = self._outfit.tools() if not rounds else {}
             self._calls.use_tools(tools)
             try:
                 message = await self._step(step, tools)
@@ -109,7 +115,14 @@ class Run:
             if not message.calls:
                 if self._take_steering():
                     continue
-                return RunEnd("completed")
+                if form is None:
+                    return RunEnd("completed")
+                end = await asyncio.to_thread(end_in_form, form, message.text)
+                if end.error is None or rounds == ROUNDS:
+                    return end
+                rounds += 1
+                self._publish(MessageAdded(UserMessage(form.mending(end.error.message)), "schema"))
+                continue
             finishes = await self._calls.execute(message.calls)
             await self._commit()
             if any(finish.refused for finish in finishes):
@@ -118,16 +131,23 @@ class Run:
 
     async def _step(self, step: int, tools: dict[str, Tool]) -> AssistantMessage:
         system = await self._outfit.system_prompt()
+        if self._form is not None:
+            system = f"{system}\n\n{self._form.instruction}"
         specs = [tool.spec for tool in tools.values()]
         await self._compactor.before_request(system, specs, self._outfit.messages())
+        schema = self._form.schema if self._form is not None and not specs else None
         try:
-            return await self._request(step, system, specs)
+            return await self._request(step, system, specs, schema)
         except ModelError as error:
-            if error.kind != "context" or not await self._compactor.after_overflow(system, specs):
+            if error.kind == "request" and schema is not None:
+                schema = None  # this provider does not know schemas, or not this one: it was asked for in words too
+            elif error.kind != "context" or not await self._compactor.after_overflow(system, specs):
                 raise
-        return await self._request(step, system, specs)
+        return await self._request(step, system, specs, schema)
 
-    async def _request(self, step: int, system: str, specs: Sequence[ToolSpec]) -> AssistantMessage:
+    async def _request(
+        self, step: int, system: str, specs: Sequence[ToolSpec], schema: dict[str, Any] | None
+    ) -> AssistantMessage:
         settings = ModelSettings(
             system=system,
             agent=self._agent.name,
@@ -135,6 +155,7 @@ class Run:
             reasoning_effort=self._agent.reasoning_effort,
             session=self._state.id,
             subagent=self._state.parent is not None,
+            output_schema=schema,
         )
         for attempt in range(1, ATTEMPTS + 1):
             answer = _Answer()

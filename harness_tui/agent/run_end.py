@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from harness_tui.core.event_parts import RunError
 
@@ -12,7 +12,8 @@ EndReason: TypeAlias = Literal["completed", "cancelled", "failed", "refused", "s
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """Why a run ended."""
+    """Why a run ended. ``output`` is the value of its answer where a schema was asked for."""
 
     reason: EndReason
     error: RunError | None = None
+    output: Any = None

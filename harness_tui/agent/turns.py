@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from typing import Any, Final
 
+from harness_tui.agent.answer_form import end_in_form
 from harness_tui.agent.by_hand import end_of, parse_call, shell_message
 from harness_tui.agent.calls import CallRunner
 from harness_tui.agent.compaction import Compactor
@@ -181,6 +182,9 @@ class Turns:
             return end_of(finish)
         state.publish(TextFinished(end.text), run)
         state.publish(StepFinished(1, AssistantMessage(end.text)), run)
+        form = state.parts.answer_form if state.parent is None else None
+        if form is not None and end.reason == "completed":
+            return await asyncio.to_thread(end_in_form, form, end.text)
         return RunEnd(end.reason, RunError("task", end.problem) if end.problem else None)
 
     def _take_steering(self, run: str) -> list[UserMessage]:

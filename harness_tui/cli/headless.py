@@ -7,6 +7,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness_tui.agent.answer_form import AnswerForm
 from harness_tui.agent.live import LiveSession
 from harness_tui.cli.asking import ask_at_terminal, policy_of, read_intents
 from harness_tui.cli.output import NO_LIMIT, JsonPrinter, TextPrinter, print_until_finished
@@ -34,13 +35,18 @@ class RunRequest:
     as_json: bool = False
     session: str | None = None
     max_steps: int | None = None
+    form: AnswerForm | None = None
 
 
 async def run_headless(request: RunRequest) -> int:
     """Run once and return the exit code. Raises ``UsageError`` before anything is started or recorded."""
     _refuse_screen_commands(request.message)
     options = OpenOptions(
-        flags=request.flags, policy=policy_of(request.ask), step_limit=request.max_steps, single_run=True
+        flags=request.flags,
+        policy=policy_of(request.ask),
+        step_limit=request.max_steps,
+        single_run=True,
+        answer_form=request.form,
     )
     workspace = await Workspace.open(request.start, options)
     try:
@@ -56,7 +62,7 @@ async def run_headless(request: RunRequest) -> int:
 
 
 async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> int:
-    text = TextPrinter(live.id)
+    text = TextPrinter(live.id, as_json=request.form is not None)
     printer = JsonPrinter() if request.as_json else text
     subscription = live.stream.subscribe(limit=NO_LIMIT)
     stopping: list[asyncio.Task[None]] = []
@@ -117,12 +123,12 @@ async def require_model(workspace: Workspace, message: str) -> Model | None:
     if message.split(maxsplit=1)[0] == "/call":
         return None
     settings, flags = workspace.loaded.settings, workspace.options.flags
-    name = flags.model or settings.model
     if flags.agent is not None and flags.agent not in settings.agents:
         known = ", ".join(sorted(settings.agents))
         raise UsageError(f"there is no agent {flags.agent!r}", mend=f"agents: {known}", code="unknown-agent")
-    if name is None:
-        name = await workspace.choose_model()
+    name = await workspace.choose_model()
+    if message.startswith("/") and flags.model is None:
+        return None  # a command may name a model of its own; the run itself tells when there is none
     if name is None:
         raise UsageError("no model is configured and none was found", mend=WAYS_TEXT, code="no-model")
     return await asyncio.to_thread(workspace.models.resolve, name)

@@ -67,13 +67,23 @@ def open_shell(arguments: list[str]) -> int:
     return run(
         Path(folder),
         options=Options(
-            model=_text(options, "model"),
+            model=_from_here(_text(options, "model")),
             agent=_text(options, "agent"),
             mode=_text(options, "mode"),
             session=_text(options, "session"),
             continue_latest=bool(options.get("continue")),
         ),
     )
+
+
+def _from_here(model: str | None) -> str | None:
+    """Return ``model``; the file of ``replay:FILE`` lies relative to the current folder, whatever folder is opened."""
+    from pathlib import Path
+
+    prefix, colon, name = (model or "").partition(":")
+    if prefix not in ("replay", "local") or not colon or not name:
+        return model
+    return f"{prefix}:{Path(name).expanduser().absolute()}"
 
 
 def _text(options: dict[str, str | bool], name: str) -> str | None:

@@ -42,10 +42,12 @@ class JsonPrinter:
 class TextPrinter:
     """Keeps the last answer of ``session`` for standard output, and tells what went wrong on standard error.
 
-    A call by hand is answered by its tool. What an ``info`` notice says is not told: nobody has to act on it.
+    A call by hand is answered by its tool; with ``as_json`` the answer is the JSON value that the run ended with, and
+    nothing when it did not. What an ``info`` notice says is not told: nobody has to act on it.
     """
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, *, as_json: bool = False) -> None:
+        self._as_json = as_json
         self.answer = ""
         self._session = session
         self._by_hand = True
@@ -61,7 +63,7 @@ class TextPrinter:
         match envelope.event:
             case RunStarted():
                 self._by_hand = False
-            case TextFinished(text=text):
+            case TextFinished(text=text) if not self._as_json:
                 self.answer = text
             case ToolFinished(is_error=False, output=output) if self._by_hand:
                 self.answer = output
@@ -70,6 +72,8 @@ class TextPrinter:
                 warn_notice(notice)
             case ModelRetried() as retry:
                 warn(redact(f"{retry.kind}: {retry.message}; trying again in {retry.wait_s:.1f} s"))
+            case RunFinished(reason="completed", output=output) if self._as_json:
+                self.answer = json.dumps(redact_data(output), ensure_ascii=False)
             case RunFinished(reason=reason, error=error) if reason not in ("completed", "cancelled"):
                 if error is not None and error.message == self._told:
                     return  # the notice of a refused message says the same

@@ -93,11 +93,12 @@ class MessageAdded(Event):
     """A user-role message entered the replay log.
 
     ``compaction``: what takes the place of the history before it. ``hook``: why a hook wants the run to go on.
+    ``schema``: why the answer is not the JSON that was asked for.
     """
 
     type = "message_added"
     message: Message
-    origin: Literal["prompt", "steer", "shell", "diagnostics", "compaction", "hook"]
+    origin: Literal["prompt", "steer", "shell", "diagnostics", "compaction", "hook", "schema"]
 
 
 @_event
@@ -143,11 +144,12 @@ class StepFinished(Event):
 
 @_event
 class RunFinished(Event):
-    """The last event of a run."""
+    """The last event of a run. ``output``: the value of its answer, where a schema was asked for (absent for null)."""
 
     type = "run_finished"
     reason: Literal["completed", "cancelled", "failed", "refused", "step_limit"]
     error: RunError | None = None
+    output: Any | None = None
 
 
 # --- tools ---------------------------------------------------------------------------------------

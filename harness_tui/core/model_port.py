@@ -14,7 +14,8 @@ from harness_tui.core.values import ToolSpec
 class ModelSettings:
     """What goes with a request. ``purpose`` ``internal`` is for compaction and titles.
 
-    ``session`` and ``subagent`` tell whose request it is; no provider is sent them.
+    ``session`` and ``subagent`` tell whose request it is; no provider is sent them. ``output_schema`` is the JSON
+    Schema of the answer, given only where no tools are; an adapter that cannot hand it on leaves it out.
     """
 
     system: str
@@ -25,6 +26,7 @@ class ModelSettings:
     max_output_tokens: int | None = None
     session: str | None = None
     subagent: bool = False
+    output_schema: dict[str, Any] | None = None
 
 
 @record

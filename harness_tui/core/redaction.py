@@ -24,8 +24,8 @@ _SHAPES: Final = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
 )
 _BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
-# Each of these begins with what is rare, or takes a run of characters as a whole: a pattern that may begin at every word
-# and runs on to the end of a long line takes half a minute for one tool result.
+# Each of these begins with what is rare, or takes a run of characters as a whole: a pattern that may begin at every
+# word and runs on to the end of a long line takes half a minute for one tool result.
 _JWT: Final = re.compile(r"eyJ[A-Za-z0-9_-]{10,}+(\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+)?")
 _USERINFO: Final = re.compile(r"(?<=[A-Za-z0-9+.-])://[^/\s:@]+:[^/\s@]+@")
 

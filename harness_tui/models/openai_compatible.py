@@ -220,6 +220,9 @@ class OpenAICompatibleModel:
             body["temperature"] = settings.temperature
         if settings.reasoning_effort is not None:
             body["reasoning_effort"] = settings.reasoning_effort
+        if settings.output_schema is not None:
+            form = {"name": "answer", "schema": settings.output_schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
         limit = settings.max_output_tokens or self._output_limit
         if limit is not None:
             official = urlsplit(self._endpoint.base_url).hostname == "api.openai.com"

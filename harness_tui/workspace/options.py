@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from harness_tui.agent.answer_form import AnswerForm
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.config.loader import Flags
 
@@ -33,4 +34,5 @@ class OpenOptions:
     start_servers: bool = True
     step_limit: int | None = None
     single_run: bool = False
+    answer_form: AnswerForm | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))

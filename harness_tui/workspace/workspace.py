@@ -154,6 +154,7 @@ class Workspace:
             blobs=self.blobs,
             diagnostics=self.lsp,
             step_limit=self.options.step_limit,
+            answer_form=self.options.answer_form,
         )
         for problem in read.loaded.problems:
             self.surroundings.emit(problem.to_notice())

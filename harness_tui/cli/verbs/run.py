@@ -25,6 +25,13 @@ _STDIN_WAIT_S = 3.0
 @click.option("--mode", help="ask, accept-edits or plan.")
 @click.option("--session", help="Go on with this session.")
 @click.option("--continue", "latest", is_flag=True, help="Go on with the latest session of the project.")
+@click.option(
+    "--output-schema",
+    "schema",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The answer must be JSON that is valid for this JSON Schema.",
+)
 @click.option("--max-steps", type=click.IntRange(min=1), help="Stop after this many model requests.")
 @ask_option
 @root_option
@@ -36,6 +43,7 @@ def command(
     mode: str | None,
     session: str | None,
     latest: bool,
+    schema: Path | None,
     max_steps: int | None,
     ask: str | None,
     root: Path,
@@ -45,6 +53,7 @@ def command(
 
     With --json every event is a line. Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 refused, 130 interrupted.
     """
+    from harness_tui.agent.answer_form import load_form
     from harness_tui.cli.headless import RunRequest, run_headless
     from harness_tui.config.loader import Flags
 
@@ -58,6 +67,8 @@ def command(
         text = _with_stdin(text)
     if not text.strip():
         raise UsageError("there is no message", mend='harness run "what to do", or pipe it in')
+    if schema is not None and text.split(maxsplit=1)[0] == "/call":
+        raise UsageError("--output-schema is about a model's answer, and /call asks none")
     request = RunRequest(
         start=root,
         message=text,
@@ -66,6 +77,7 @@ def command(
         as_json=as_json,
         session="latest" if latest else session,
         max_steps=max_steps,
+        form=load_form(schema) if schema is not None else None,
     )
     return run_async(run_headless(request))
 
