@@ -61,7 +61,7 @@ class Undoing:
     async def _tell(self, kind: type[UndoApplied | RedoApplied], logged: LoggedRun, restored: Restored) -> None:
         state = self._state
         state.publish(_event(kind, logged, restored), logged.run)
-        for notice in _notices(restored):
+        for notice in _notices(logged, restored):
             state.publish(notice)
         await state.recorder.commit()
         source, root = state.parts.diagnostics, state.parts.project.root
@@ -100,7 +100,7 @@ def undo_recorded(
             restored = restorer.restore(redo_steps(logged) if redo else undo_steps(logged))
             event = _event(RedoApplied if redo else UndoApplied, logged, restored)
             last, time = store.last_seq(session), rfc3339(clock.now())
-            told = [(event, logged.run), *((notice, None) for notice in _notices(restored))]
+            told = [(event, logged.run), *((notice, None) for notice in _notices(logged, restored))]
             store.append(session, [Envelope(last + n, time, session, each, of) for n, (each, of) in enumerate(told, 1)])
             done.append(event)
     return done
@@ -110,8 +110,11 @@ def _event(kind: type[UndoApplied | RedoApplied], logged: LoggedRun, restored: R
     return kind(logged.run, tuple(restored.paths), tuple(restored.conflicts))
 
 
-def _notices(restored: Restored) -> list[Notice]:
-    return [
+def _notices(logged: LoggedRun, restored: Restored) -> list[Notice]:
+    told = [
         Notice("warning", "undo", clean_for_display(f"{path} was left as it is: {reason}", one_line=True))
         for path, reason in restored.conflicts.items()
     ]
+    if logged.outside:
+        told.append(Notice("info", "undo", "what commands and MCP servers did in this run stays as it is"))
+    return told

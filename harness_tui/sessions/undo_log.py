@@ -59,7 +59,8 @@ class FileStep:
 class LoggedRun:
     """One run that did something. ``began`` is the time of its first event, ``files`` are changes with their times.
 
-    ``restored`` are the files that its last undo took back.
+    ``restored`` are the files that its last undo took back. ``outside``: commands or servers of MCP worked in it, and
+    nobody knows all that they did.
     """
 
     run: str
@@ -67,6 +68,7 @@ class LoggedRun:
     files: list[tuple[str, FileChanged]] = field(default_factory=list[tuple[str, FileChanged]])
     undone: bool = False
     restored: tuple[str, ...] = ()
+    outside: bool = False
 
 
 class UndoLog:
@@ -77,7 +79,11 @@ class UndoLog:
     """
 
     def __init__(
-        self, envelopes: Iterable[Envelope], began: Mapping[str, str], others: Iterable[Envelope] = ()
+        self,
+        envelopes: Iterable[Envelope],
+        began: Mapping[str, str],
+        others: Iterable[Envelope] = (),
+        outside: Iterable[str] = (),
     ) -> None:
         self._began = began
         self._runs: dict[str, LoggedRun] = {}
@@ -89,6 +95,9 @@ class UndoLog:
             logged = self._log(self._run_at(item.time))
             if logged is not None and isinstance(item.event, FileChanged):
                 logged.files.append((item.time, item.event))
+        for run in outside:
+            if run in self._runs:
+                self._runs[run].outside = True
         self._runs = {run: self._runs[run] for run in began if run in self._runs}
 
     def _run_at(self, time: str) -> str | None:
@@ -217,7 +226,17 @@ def read_log(connection: sqlite3.Connection, session: str) -> UndoLog:
     ).fetchall()
     below = [name for name in rows.family(connection, session) if name != session]
     others = [envelope for name in below for envelope in events_of(connection, name, (FileChanged.type,))]
-    return UndoLog(events_of(connection, session, KINDS), {str(row[0]): str(row[2]) for row in began}, others)
+    outside = connection.execute(
+        "SELECT DISTINCT run FROM events WHERE session = ? AND type = 'tool_started' "
+        """AND (json LIKE '%"tool":"bash"%' OR json LIKE '%"source":{"kind":"mcp"%')""",
+        (session,),
+    ).fetchall()
+    return UndoLog(
+        events_of(connection, session, KINDS),
+        {str(row[0]): str(row[2]) for row in began},
+        others,
+        [str(row[0]) for row in outside],
+    )
 
 
 def events_of(connection: sqlite3.Connection, session: str, kinds: Sequence[str]) -> list[Envelope]:

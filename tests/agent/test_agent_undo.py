@@ -179,6 +179,35 @@ async def test_a_command_of_the_person_leaves_the_history(stage: Any) -> None:
     assert texts(at.requests()[-1]) == ["hello"]
 
 
+async def test_what_a_subagent_did_belongs_to_the_run_that_it_worked_for(stage: Any) -> None:
+    task = {"name": "task", "arguments": {"agent": "helper", "prompt": "help"}}
+    script = turns([write("a", "1")], [write("b", "1"), task]) | {
+        "agents": {"helper": [{"tools": [read("a"), edit("a", "1", "2"), write("c", "1")]}, {"text": "helped"}]}
+    }
+    agents = {"helper": {"description": "Helps", "mode": "subagent"}}
+    at = await stage(script, rules=ALLOW, settings={"agents": agents})
+    await at.say("first")
+    await at.say("second")
+    await at.live.idle()  # the subagent's run ends first
+    assert files(at.project) == {"a": b"2", "b": b"1", "c": b"1"}
+    assert sorted((await undo(at)).paths) == ["a", "b", "c"]
+    assert files(at.project) == {"a": b"1"}
+    await undo(at)
+    assert files(at.project) == {}
+    await redo(at)
+    await redo(at)
+    assert files(at.project) == {"a": b"2", "b": b"1", "c": b"1"}
+
+
+async def test_what_commands_did_is_said_to_stay(stage: Any) -> None:
+    command = {"name": "bash", "arguments": {"command": "echo 1 > made"}}
+    at = await stage(turns([write("a", "1"), command]), rules=ALLOW)
+    await at.say("go on")
+    assert (await undo(at)).paths == ("a",)
+    assert (await at.next(Notice)).text == "what commands and MCP servers did in this run stays as it is"
+    assert files(at.project) == {"made": b"1\n"}
+
+
 async def test_what_cannot_be_undone_is_told(stage: Any) -> None:
     at = await stage(turns([write("a", "1")]), rules=ALLOW)
     for intent, text in [
