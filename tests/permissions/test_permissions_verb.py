@@ -90,7 +90,7 @@ def test_the_list_holds_kept_approvals_and_the_rules_of_a_mode(capsys, folder: P
         (("list", "{}"), "allow", "read * allow"),
         (("webfetch", '{"url": "https://example.test/"}'), "ask", "webfetch * ask"),
         (("webfetch", '{"url": "http://127.0.0.1:8000/"}'), "ask", "webfetch * ask"),
-        (("task", '{"agent": "build"}', "--mode", "plan"), "deny", "task * deny"),
+        (("task", '{"agent": "explore", "prompt": "look"}', "--mode", "plan"), "allow", "task * allow"),
         (("doom_loop", '{"tool": "bash"}'), "ask", "doom_loop * ask"),
         (("time_now", "{}"), "ask", "mcp * ask"),
     ],
