@@ -121,6 +121,8 @@ class Compactor:
         state = self._state
         messages = state.history.messages
         split = split_history(messages, self._budget.kept)
+        if not split.old:  # what fits into what is kept: still to be summed up, somebody wants it
+            split = split_history(messages, 0)
         if not split.old:
             self._tell_nothing()
             return False

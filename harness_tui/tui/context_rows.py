@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def context_title(report: ContextReported) -> str:
     """Return the heading: how full the context would be."""
     of = f" of {report.limit:,}" if report.limit else ""
-    counted = f"; the provider counted {report.used:,} last" if report.used is not None else ""
-    return f"Next request: about {report.total:,}{of} tokens{counted}. Enter switches a part"
+    counted = f", {report.used:,} counted last" if report.used is not None else ""
+    return f"Next request: about {report.total:,}{of} tokens{counted}"
 
 
 def context_rows(report: ContextReported) -> list[tuple[str, str, str]]:

@@ -148,9 +148,10 @@ class WorkspaceBackend:
         return self._session
 
     async def sessions(self) -> Sequence[SessionInfo]:
-        """Return this project's sessions, latest first."""
+        """Return this project's sessions, latest first, without those of subagents."""
         workspace = self.workspace
-        return await asyncio.to_thread(workspace.store.list, workspace.project.root)
+        found = await asyncio.to_thread(workspace.store.list, workspace.project.root)
+        return [info for info in found if info.parent is None]
 
     # --- what there is -------------------------------------------------------------------------------
 

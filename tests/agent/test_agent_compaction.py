@@ -280,3 +280,17 @@ async def test_a_summary_is_undone_as_a_run_is(stage):
     again = await stage({"turns": [{"text": "d"}]}, session=show.live.id)
     await again.say("three")
     assert texts(again.requests()[-1]) == ["one", BIG, "two", "b", "three"]
+
+
+async def test_a_short_history_is_summed_up_too_when_a_person_wants_it(stage):
+    show = await stage({"internal": ["sum"], "turns": [{"text": "a"}, {"text": "b"}]})
+    await show.say("one")
+    await show.send(Compact())
+    await show.next(RunFinished)
+    (compacted,) = show.of(ContextCompacted)
+    assert (compacted.kept, compacted.omitted) == (("1 latest message",), ("1 message",))
+    await show.say("two")
+    first, second = texts(show.requests()[-1])
+    assert "<summary>\nsum\n</summary>" in first
+    assert "[assistant]\na" in first
+    assert second == "two"
