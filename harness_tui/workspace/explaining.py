@@ -104,6 +104,8 @@ async def _checks(workspace: Workspace, tool: Tool | None, name: str, arguments:
             from harness_tui.egress.urls import read_url
 
             return (Check(name, str(read_url(arguments["url"]))),)
+        if name == "task":  # which agent it goes to decides, what it is told does not
+            return _value_checks(name, _VALUES[name], arguments, workspace)
         command, path = arguments.get("command"), arguments.get("path")
         if name == "bash" and isinstance(command, str) and "workdir" not in arguments:
             # A text that the tool would not run at all is explained too: nothing in it may be allowed.

@@ -62,6 +62,7 @@ class ApprovalPage:
         self._root = root
         self._choices = choices_for(event, root)
         self._noting: Choice | None = None
+        self._drawn: tuple[int, list[Line]] | None = None
         self._parts: Sequence[CommandPart] = ()
         if isinstance(event.preview, CommandPreview) and len(event.preview.parts) > 1:
             self._parts = event.preview.parts
@@ -79,8 +80,10 @@ class ApprovalPage:
         return f"{keys} · Space ticks · Esc says no" if self._parts else f"{keys} · Esc says no"
 
     def body(self, width: int) -> list[Line]:
-        """Draw the preview."""
-        return preview_lines(self._event, width)
+        """Draw the preview; it is drawn again at every key, and may be long."""
+        if self._drawn is None or self._drawn[0] != width:
+            self._drawn = (width, preview_lines(self._event, width))
+        return self._drawn[1]
 
     def entries(self) -> list[Entry]:
         """Return the parts, then the choices."""
