@@ -37,9 +37,15 @@ _TOKEN = re.compile(
 
 
 class Screen:
-    """A pyte screen that replies to device, mode, keyboard, colour and size queries."""
+    """A pyte screen that replies to device, mode, keyboard, colour and size queries.
 
-    def __init__(self, columns: int, rows: int) -> None:
+    ``modes`` are the private modes that were touched, ``keyboard`` how many settings of the kitty protocol are pushed.
+    With ``in_band`` it is one of the terminals that report their size in the stream.
+    """
+
+    def __init__(self, columns: int, rows: int, *, in_band: bool = False) -> None:
+        self.in_band = in_band
+        self.keyboard = 0
         self.pyte = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.pyte)
         self._rest = b""
@@ -68,6 +74,8 @@ class Screen:
         if match:
             for mode in match[1].decode().split(";"):
                 self.modes[mode] = match[2] == b"h"
+        elif re.fullmatch(rb"\x1b\[[<>]\d*u", token):
+            self.keyboard += 1 if token[2:3] == b">" else -1
 
     def _reply(self, token: bytes) -> bytes | None:
         if token[:2] == b"\x1b[":
@@ -86,7 +94,9 @@ class Screen:
         if final == b"n" and body == b"5":
             return b"\x1b[0n"
         if final == b"p" and body[:1] == b"?" and body[-1:] == b"$":
-            known = body[1:-1] in (b"2026", b"2004", b"1004", b"25", b"1049")
+            known = body[1:-1] in (b"2026", b"2004", b"1004", b"25", b"1049") or (
+                self.in_band and body[1:-1] == b"2048"
+            )
             return b"\x1b[?" + body[1:-1] + (b";2$y" if known else b";0$y")
         if final == b"u" and body == b"?":
             return b"\x1b[?0u"
@@ -118,8 +128,9 @@ class Terminal:
         env: Mapping[str, str],
         columns: int = 120,
         rows: int = 40,
+        in_band: bool = False,
     ) -> None:
-        self.screen = Screen(columns, rows)
+        self.screen = Screen(columns, rows, in_band=in_band)
         self.mark = uuid.uuid4().hex
         self.bytes_out = 0
         self.recorded = bytearray()

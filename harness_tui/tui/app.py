@@ -51,6 +51,7 @@ class HarnessApp(App[None]):
         Binding("ctrl+c", "interrupt", "Cancel, or clear the prompt; twice leaves", show=False),
         Binding("ctrl+d", "end_of_input", "Leave, in the empty prompt", show=False),
         Binding("ctrl+q", "leave", "Leave", show=False),
+        Binding("ctrl+z", "suspend_process", "Stop; fg in the shell goes on", show=False, priority=True),
         Binding("ctrl+b,f2", "toggle_panel", "Side panel", show=False),
         Binding("ctrl+o", "toggle_details", "Show all output, or fold it", show=False),
         Binding("shift+tab", "next_mode", "Next mode: ask, accept-edits, plan", show=False),

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,7 +30,12 @@ TERMINAL_LOOK_S: Final = 0.5
 THREADS_END_S: Final = 1.0
 """How long threads may take to end after everything was closed."""
 
-_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+END_S: Final = 3.2
+"""When a program that is to end, and does not, is ended from outside its loop; the guard then ends its children."""
+
+_NAMES: Final = "SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGXCPU SIGPWR SIGIO"
+SIGNALS: Final = tuple(signal.Signals[name] for name in _NAMES.split() if name in signal.Signals.__members__)
+"""Signals that would end the program at once, with the terminal as it is. Those that tell of a crash do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +63,22 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
     prepare_process()
     from harness_tui.tui import pasting
     from harness_tui.tui.app import HarnessApp
+    from harness_tui.tui.terminal import attributes, restore, use_terminal_driver
 
     pasting.install()
-    code = asyncio.run(_run(HarnessApp(start, options or Options(), backend)))
+    descriptor = sys.stdin.fileno()
+    before = attributes(descriptor)
+
+    def force(code: int) -> None:
+        restore(descriptor, before)
+        os._exit(code)
+
+    app = HarnessApp(start, options or Options(), backend)
+    use_terminal_driver(app)
+    try:
+        code = asyncio.run(_run(app, force))
+    finally:
+        restore(descriptor, before)
     _let_go_of_a_dead_terminal()
     _end_without_stuck_threads(code)
     return code
@@ -82,10 +101,10 @@ def terminal_problem() -> str | None:
     return None
 
 
-async def _run(app: HarnessApp) -> int:
-    loop = asyncio.get_running_loop()
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, app.leave, 128 + number)
+async def _run(app: HarnessApp, force: Callable[[int], None]) -> int:
+    ending = _Ending(app, force)
+    for number in SIGNALS:
+        signal.signal(number, ending.on_signal)
     watching = asyncio.create_task(_watch_terminal(app, sys.stdin.fileno()), name="watch the terminal")
     try:
         await app.run_async(mouse=app.options.mouse)
@@ -94,9 +113,33 @@ async def _run(app: HarnessApp) -> int:
         if problem := await app.close_backend():
             with contextlib.suppress(OSError):  # the terminal may be gone: there is nobody to tell
                 print(f"harness: {problem}", file=sys.stderr)  # noqa: T201
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
+        ending.over()
     return app.return_code or 0
+
+
+class _Ending:
+    """Leaves at a signal, also when the loop does not run any more because the terminal takes nothing."""
+
+    def __init__(self, app: HarnessApp, force: Callable[[int], None]) -> None:
+        self._app = app
+        self._force = force
+        self._loop = asyncio.get_running_loop()
+        self._forced: threading.Timer | None = None
+
+    def on_signal(self, number: int, _frame: object) -> None:
+        """Leave; when the program is still there after :data:`END_S`, end it."""
+        if self._forced is None:
+            self._forced = threading.Timer(END_S, self._force, (128 + number,))
+            self._forced.daemon = True
+            self._forced.start()
+        self._loop.call_soon_threadsafe(self._app.leave, 128 + number)
+
+    def over(self) -> None:
+        """The program has ended in order. A signal that comes now must not disturb what is left to do."""
+        if self._forced is not None:
+            self._forced.cancel()
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
 
 async def _watch_terminal(app: HarnessApp, descriptor: int) -> None:

@@ -147,7 +147,8 @@ class Scene:
                 self.terminal.send("\r")
             case _:
                 self.process.send_signal(signal.Signals[way])
-        return 2.0 if way in ("SIGKILL", "SIGQUIT", "SIGSEGV") else 4.0
+        ends_at_once = way == "SIGKILL" or (way == "SIGQUIT" and self.terminal is None)
+        return 2.0 if ends_at_once else 4.0
 
     def close(self) -> None:
         """End whatever there still is."""

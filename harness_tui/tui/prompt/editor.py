@@ -37,6 +37,7 @@ class MessageEditor(TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c,super+c", "app.interrupt", "Cancel or clear", show=False),
         Binding("ctrl+d", "app.end_of_input", "Leave when empty", show=False),
+        Binding("ctrl+underscore,ctrl+minus,super+z", "undo", "Undo", show=False),  # Ctrl+Z stops the program
         Binding("pageup", "app.transcript_page(-1)", "Page up", show=False),
         Binding("pagedown", "app.transcript_page(1)", "Page down", show=False),
     ]

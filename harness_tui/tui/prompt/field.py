@@ -26,6 +26,7 @@ PROMPT_KEYS: Final = (
     ("↑ ↓", "Earlier messages, at the first and last line"),
     ("Alt+↑", "Take the last waiting message back"),
     ("Tab", "Complete a /name"),
+    ("Ctrl+_, Ctrl+Y", "Take back what was typed, and bring it back"),
     ("?", "Help, in the empty prompt"),
 )
 """What the prompt's keys do, for the help."""
