@@ -27,9 +27,13 @@ class Model:
     @property
     def configuration(self) -> str:
         """The product's configuration for it."""
+        return self.as_provider("openai-compatible")
+
+    def as_provider(self, kind: str) -> str:
+        """The product's configuration for it as a provider of another ``kind``."""
         return (
             "model: bench/scripted\n"
-            f'providers:\n  bench: {{kind: openai-compatible, base_url: "{self.url}", models: {{scripted: {{}}}}}}\n'
+            f'providers:\n  bench: {{kind: {kind}, base_url: "{self.url}", models: {{scripted: {{}}}}}}\n'
         )
 
     def floor(self, view: str) -> list[str]:

@@ -16,6 +16,7 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -117,7 +118,7 @@ def tokens_of(count: int, mark: str) -> list[str]:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers chat completions; anything else gets an empty list of models."""
+    """Answers chat completions and Anthropic messages; anything else gets an empty list of models."""
 
     log: Path
     lock = threading.Lock()
@@ -135,22 +136,44 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
+        stream = self._messages if self.path.endswith("/messages") else self._stream
         try:
-            self._stream(tokens_of(int(count), mark), float(rate), mark)
+            stream(tokens_of(int(count), mark), float(rate), mark)
         except OSError:
             self._note("broken", mark)
 
     def _stream(self, tokens: list[str], rate: float, mark: str) -> None:
+        self._paced(tokens, rate, mark, lambda token: self._event({"content": token}))
+        self._event({}, "stop")
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _messages(self, tokens: list[str], rate: float, mark: str) -> None:
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        message = {"id": "a", "type": "message", "role": "assistant", "model": "scripted", "content": []}
+        self._named("message_start", message=message | {"stop_reason": None, "stop_sequence": None, "usage": usage})
+        self._named("content_block_start", index=0, content_block={"type": "text", "text": ""})
+        self._paced(
+            tokens,
+            rate,
+            mark,
+            lambda token: self._named("content_block_delta", index=0, delta={"type": "text_delta", "text": token}),
+        )
+        self._named("content_block_stop", index=0)
+        self._named("message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None}, usage=usage)
+        self._named("message_stop")
+
+    def _paced(self, tokens: list[str], rate: float, mark: str, write: Callable[[str], None]) -> None:
         start = time.perf_counter()
         for place, token in enumerate(tokens):
             if (wait := start + place / rate - time.perf_counter()) > 0:
                 time.sleep(wait)
-            self._event({"content": token})
+            write(token)
             if place == 0:
                 self._note("first", mark)
         self._note("last", mark)
-        self._event({}, "stop")
-        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _named(self, kind: str, **fields: object) -> None:
+        self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode())
 
     def _event(self, delta: dict[str, str], finish: str | None = None) -> None:
         data = {"id": "a", "object": "chat.completion.chunk", "model": "scripted"}

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 import psutil
-from floors import model_server
+from floors import Model, model_server
 from measure import BIN, FLOOR, HARNESS, Place, child_cpu, cpu_of, first_frame, quoted, scratch, settled, wall
 from table import Row, each_in_turn, in_turn
 from terminal import memory
@@ -88,6 +88,12 @@ def idle(runs: int) -> Iterator[Row]:
     with scratch() as place, model_server(place.folder) as model:
         place.configure(model.configuration)
         yield Row("idle-answer", each_in_turn(1, lambda: _after_answer(place))[0][0], base)
+        place.configure(model.as_provider("anthropic"))
+        pairs = [_while_a_library_is_imported(place, model) for _ in range(turns)]
+        yield Row("idle-library", statistics.median(memory_ for memory_, _, _ in pairs), base)
+        busy, quiet = ([key for pair in pairs for key in pair[index]] for index in (1, 2))
+        yield Row("import-key", statistics.median(busy), statistics.median(quiet))
+        yield Row("import-key-p95", sorted(busy)[int(0.95 * len(busy))])
 
 
 def _own(terminal: Watched) -> float:
@@ -107,3 +113,21 @@ def _after_answer(place: Place) -> float:
         terminal.see("endm001")
         terminal.settle(2.0)
         return _own(terminal)
+
+
+def _while_a_library_is_imported(place: Place, model: Model) -> tuple[float, list[float], list[float]]:
+    """Memory after an answer through the library of a provider; keys in ms while it is imported, and before."""
+    with settled(place, [HARNESS]) as terminal:
+        quiet = [1000 * took for took in terminal.keys(20)]
+        terminal.send("say 50 at 2000 until m002")
+        terminal.see("until m002")
+        terminal.send("\r")
+        terminal.settle(0.1)
+        busy: list[float] = []
+        while model.when("first", "m002") is None and len(busy) < 200:
+            if (took := terminal.key()) is not None:
+                busy.append(1000 * took)
+            terminal.settle(0.03)
+        terminal.see("endm002")
+        terminal.settle(2.0)
+        return _own(terminal), busy, quiet

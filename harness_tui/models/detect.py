@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
 from harness_tui.models.endpoint import Endpoint, is_loopback
+from harness_tui.models.library_dialects import models_request
 from harness_tui.models.providers import LOCAL_PROVIDERS, KeyProvider, LocalProvider, local
 
 CONNECT_S: Final = 0.5
@@ -78,9 +79,7 @@ async def listed(endpoint: Endpoint, *, timeout: float = LIST_S) -> tuple[str, .
 
 async def _listed(endpoint: Endpoint) -> tuple[str, ...]:
     httpx2 = await asyncio.to_thread(__import__, "httpx2")
-    headers = dict(endpoint.headers)
-    if endpoint.api_key:
-        headers["authorization"] = f"Bearer {endpoint.api_key}"
+    url, headers = models_request(endpoint)
     body = bytearray()
     client: Any = await asyncio.to_thread(
         lambda: httpx2.AsyncClient(
@@ -88,7 +87,7 @@ async def _listed(endpoint: Endpoint) -> tuple[str, ...]:
         )
     )
     try:
-        async with client, client.stream("GET", endpoint.url("models"), headers=headers) as response:
+        async with client, client.stream("GET", url, headers=headers) as response:
             if response.status_code != 200:
                 return ()
             async for chunk in response.aiter_bytes():
@@ -105,10 +104,18 @@ def _names(body: bytes) -> tuple[str, ...]:
         data: Any = json.loads(body)
     except (ValueError, RecursionError):
         return ()
-    entries: Any = cast(dict[str, Any], data).get("data") if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        return ()
+    fields = cast(dict[str, Any], data)
+    entries: Any = fields.get("data", fields.get("models"))  # Google's list has another name
     if not isinstance(entries, list):
         return ()
-    names = (cast(dict[str, Any], entry).get("id") for entry in cast(list[Any], entries) if isinstance(entry, dict))
+    found = (cast(dict[str, Any], entry) for entry in cast(list[Any], entries) if isinstance(entry, dict))
+    names = (_name(entry.get("id", entry.get("name"))) for entry in found)
     return tuple(
         name for name in names if isinstance(name, str) and name.isprintable() and 0 < len(name) <= _NAME_CHARS
     )
+
+
+def _name(given: Any) -> Any:
+    return given.removeprefix("models/") if isinstance(given, str) else given

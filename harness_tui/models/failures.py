@@ -100,7 +100,10 @@ def from_status(caller: Caller, status: int, headers: Mapping[str, str], body: s
     message = f"{caller.provider} answered {status}: {text}" if said else f"{caller.provider} answered {text}"
     if status == 404 or "model_not_found" in words:
         return ModelError("request", message, hint=f"is there a model {caller.model!r} at {caller.url}?")
-    return ModelError(kind, message, retry_after=_wait(headers, body), hint=_hint(kind, caller))
+    wait = _wait(headers, body)
+    if wait is not None and wait >= 60:
+        message += f" (it asks to wait {wait / 60:.0f} minutes)"
+    return ModelError(kind, message, retry_after=wait, hint=_hint(kind, caller))
 
 
 def from_stream(caller: Caller, error: Any) -> ModelError:

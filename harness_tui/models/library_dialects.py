@@ -52,6 +52,21 @@ def base_address(address: str, *ends: str) -> str:
     return result
 
 
+def models_request(endpoint: Endpoint) -> tuple[str, dict[str, str]]:
+    """Return address and headers of the request for the list of models of ``endpoint``, its key among them."""
+    key = (endpoint.api_key or "").strip()
+    match endpoint.kind:
+        case "anthropic":
+            url = f"{base_address(endpoint.base_url, '/v1')}/v1/models?limit=1000"
+            headers = {"anthropic-version": "2023-06-01", **(_anthropic_key(key) if key else {})}
+        case "google":
+            url = f"{base_address(endpoint.base_url, '/openai', '/v1beta', '/v1')}/v1beta/models?pageSize=1000"
+            headers = _google_key(key) if key else {}
+        case _:
+            url, headers = endpoint.url("models"), _bearer(key) if key else {}
+    return url, headers | {name.lower(): value for name, value in endpoint.headers.items()}
+
+
 # --- Anthropic -------------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import asyncio
 import gc
 import json
 import logging
+import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -21,6 +22,8 @@ log = logging.getLogger(__name__)
 
 _NOWHERE: Final = "http://nowhere.invalid/v1"
 _WAIT_S: Final = 30.0
+_SLICE_S: Final = 0.0002
+"""So soon the loop gets the interpreter lock back while a library is imported: a key asks for it several times."""
 _WARM: Final[set[str]] = set()
 
 
@@ -45,9 +48,12 @@ def _no_pauses() -> Generator[None, None, None]:
         yield
         return
     gc.disable()
+    old = sys.getswitchinterval()
+    sys.setswitchinterval(min(old, _SLICE_S))
     try:
         yield
     finally:
+        sys.setswitchinterval(old)
         gc.freeze()
         gc.enable()
 

@@ -39,10 +39,13 @@ class PrivateFile(RotatingFileHandler):
 def log_to_file(folder: Path) -> None:
     """Send every warning and error of this process to ``folder/harness.log``; again for another folder.
 
+    Warnings of libraries (``warnings.warn``) are among them.
+
     A folder that cannot be written costs the log, not the session: nothing is written to the terminal then either.
     """
     root = logging.getLogger()
     path = folder / "harness.log"
+    logging.captureWarnings(True)
     for handler in root.handlers:
         if isinstance(handler, PrivateFile) and handler.baseFilename == str(path):
             return

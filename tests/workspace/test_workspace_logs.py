@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import stat
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,3 +52,15 @@ def test_a_folder_that_cannot_be_made_costs_the_log_alone(tmp_path: Path, capfd:
     logging.getLogger("harness_tui").warning("nowhere")
     assert capfd.readouterr().err == ""
     assert not any(isinstance(handler, PrivateFile) for handler in logging.getLogger().handlers)
+
+
+def test_a_warning_of_a_library_goes_there_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    logging.captureWarnings(False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        log_to_file(tmp_path)
+        warnings.warn("this setting is ignored", UserWarning, stacklevel=1)
+    logging.captureWarnings(False)
+    assert "WARNING py.warnings:" in (tmp_path / "harness.log").read_text()
+    assert "this setting is ignored" in (tmp_path / "harness.log").read_text()
+    assert capfd.readouterr().err == ""
