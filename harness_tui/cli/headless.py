@@ -76,6 +76,8 @@ async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> 
     try:
         await workspace.start_session(live)
         await live.send(Submit(request.message))
+        if request.ask == "input":  # not before: what waits on standard input comes after the message of the run
+            read_intents(live)
         end = await asyncio.shield(printing)
     except asyncio.CancelledError:
         await live.cancel()
@@ -98,9 +100,7 @@ def _finish(text: TextPrinter) -> None:
 
 
 async def _asking(live: LiveSession, ask: str | None) -> None:
-    if ask == "input":
-        read_intents(live)
-    elif policy_of(ask) == "person":
+    if ask != "input" and policy_of(ask) == "person":
         with contextlib.suppress(asyncio.CancelledError):
             await ask_at_terminal(live, live.stream.subscribe(merged=True))
 

@@ -177,6 +177,7 @@ def test_the_context_is_counted_and_switched_headless(home: Home) -> None:
     slow = script(home, "slow.yaml", turns=[{"text": "one two three four"}, {"text": "b"}], delay=0.3)
     ran = home.run("go", "--ask", "input", "--model", slow, stdin=lines)
     assert ran.code == 0
+    assert [event["message"]["text"] for event in ran.of("run_started")] == ["go", "next"]
     assert ran.of("context_reported")[0]["parts"]
     last = request_log(home.project / "requests.jsonl")[-1]
     assert texts(last)[-1] == "next"
