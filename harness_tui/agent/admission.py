@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -61,7 +62,7 @@ class Admitter:
         gate_call = self._gate_call(call, tool, checks)
         decision = self._decide(gate_call) if checks else None
         if decision is None or decision.action != "deny":
-            blocked = await self._hooks.before_tool(call.tool, call.arguments)
+            blocked = await self._before_tool(call, gated=decision is not None)
             if blocked is not None:
                 return self._blocked(call, checks, *blocked)
         if decision is None:
@@ -82,6 +83,17 @@ class Admitter:
             if _STRICTNESS[other.action] > _STRICTNESS[decision.action]:
                 decision = other
         return decision
+
+    async def _before_tool(self, call: ToolCall, *, gated: bool) -> tuple[str, str] | None:
+        try:
+            return await self._hooks.before_tool(call.tool, call.arguments)
+        except asyncio.CancelledError:
+            if gated:
+                note = "the run was cancelled"
+                self._state.publish(
+                    PermissionResolved(call=call.call, decision="deny", scope="once", note=note), self._run
+                )
+            raise
 
     def _blocked(self, call: ToolCall, checks: tuple[Check, ...], reason: str, rule: str) -> Admission:
         """A hook refuses the call: told as the decision of a rule is."""

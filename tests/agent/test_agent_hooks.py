@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 
 import pytest
 
-from harness_tui.core.events import FileChanged, MessageAdded, Notice, PermissionResolved, ToolFinished
+from harness_tui.core.events import FileChanged, MessageAdded, Notice, PermissionResolved, RunFinished, ToolFinished
+from harness_tui.core.intents import Cancel, Submit
 from harness_tui.core.paths import digest
 
 EDITS = ({"permission": "edit", "pattern": "*", "action": "allow"},)
@@ -173,3 +175,20 @@ async def test_hooks_of_a_project_wait_for_its_trust(stage):
     show = await stage(script)
     await show.say("go")
     assert (show.project / "ran").exists()
+
+
+async def test_a_cancel_while_a_hook_runs_leaves_one_decision_and_one_result(stage):
+    slow = python("import time; open('begun', 'w').close(); time.sleep(60)")
+    show = await stage(
+        {"turns": [{"tools": [{"name": "list"}]}, {"text": "b"}]}, settings=hooks(before_tool=[{"command": slow}])
+    )
+    await show.live.send(Submit("go"))
+    async with asyncio.timeout(20):
+        while not (show.project / "begun").exists():
+            await asyncio.sleep(0.02)
+    await show.send(Cancel())
+    assert (await show.next(RunFinished)).reason == "cancelled"
+    (resolved,) = show.of(PermissionResolved)
+    (finished,) = show.of(ToolFinished)
+    assert (resolved.decision, resolved.note) == ("deny", "the run was cancelled")
+    assert finished.is_error
