@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.text import cut_middle
-from harness_tui.tools.text_file import split_lines
+from harness_tui.tools.text_file import normal_ends, split_lines
 
 _CONTEXT: Final = 3
 _MATCHED_LINES: Final = 4_000
@@ -26,17 +27,57 @@ class Diff:
 
 def make_diff(before: str, after: str, name: str, *, created: bool = False) -> Diff:
     """Compare two texts line by line; line ends are not compared. Takes long for long texts: call it in a thread."""
-    old, new = split_lines(before), split_lines(after)
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    start = max(0, head - _CONTEXT)
-    end = max(0, tail - _CONTEXT)
-    body, added, removed = _hunks(old[start : len(old) - end], new[start : len(new) - end], start)
+    changed = _changed(normal_ends(before), normal_ends(after))
+    body, added, removed = _hunks(split_lines(changed.before), split_lines(changed.after), changed.lines_above)
     if not body:
         return Diff("", 0, 0)
     lines = [f"--- {'/dev/null' if created else name}", f"+++ {name}", *body]
     cut = cut_middle("\n".join(lines) + "\n", max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
     return Diff(cut.text, added, removed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """The lines that differ, of two texts, with the lines of context around them."""
+
+    before: str
+    after: str
+    lines_above: int
+
+
+def _changed(old: str, new: str) -> _Changed:
+    """Leave out what two texts have in common at both ends; a file may have millions of lines."""
+    most = min(len(old), len(new))
+    start = _longest(most, lambda size: old[:size] == new[:size])
+    start = _lines_back(old, old.rfind("\n", 0, start) + 1)
+    tail = _longest(most - start, lambda size: old[len(old) - size :] == new[len(new) - size :])
+    end = _lines_on(old, len(old) - tail)
+    return _Changed(old[start:end], new[start : len(new) - (len(old) - end)], old.count("\n", 0, start))
+
+
+def _longest(most: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest size up to ``most`` that fits, where all smaller ones do too."""
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        low, most = (middle, most) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def _lines_back(text: str, place: int) -> int:
+    for _ in range(_CONTEXT):
+        if place == 0:
+            break
+        place = text.rfind("\n", 0, place - 1) + 1
+    return place
+
+
+def _lines_on(text: str, place: int) -> int:
+    for _ in range(_CONTEXT + 1):
+        place = text.find("\n", place) + 1
+        if place == 0:
+            return len(text)
+    return place
 
 
 def _common(old: list[str], new: list[str]) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 
 from harness_tui.core.errors import ToolError
 
-LINE_END: Final = re.compile(r"\r\n|\r|\n")
+LINE_END: Final = re.compile(r"\r\n|[\r\n]")
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins as that of UTF-16 does
@@ -195,14 +195,20 @@ def with_line_end(text: str, end: str) -> str:
     return LINE_END.sub(lambda _match: end, text)
 
 
+def normal_ends(text: str) -> str:
+    """Return ``text`` with every line end as ``\\n``."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 class LineEnds:
     """A text with all its line ends as ``\\n`` (``normal``), and the way back to the text as it was."""
 
     def __init__(self, raw: str) -> None:
         self.raw = raw
-        self.normal = LINE_END.sub("\n", raw)
-        self._ends: list[str] = LINE_END.findall(raw)
-        self._places = [index for index, character in enumerate(self.normal) if character == "\n"]
+        self.normal = normal_ends(raw)
+        self._plain = self.normal is raw  # every end is "\n" already: there is nothing to look up
+        self._ends: list[str] = [] if self._plain else LINE_END.findall(raw)
+        self._places = [] if self._plain else [match.start() for match in re.finditer("\n", self.normal)]
         self._wide = [place for place, end in zip(self._places, self._ends, strict=True) if end == "\r\n"]
 
     def replace(self, start: int, end: int, new: str) -> str:
@@ -216,6 +222,8 @@ class LineEnds:
 
     def fitted(self, start: int, end: int, new: str) -> str:
         """Return ``new`` with the line ends that :meth:`replace` gives it in the place of ``normal[start:end]``."""
+        if self._plain:
+            return normal_ends(new)
         first, last = bisect_left(self._places, start), bisect_left(self._places, end)
         old_ends = self._ends[first:last]
         if old_ends:
@@ -234,4 +242,4 @@ class LineEnds:
 
     def line_of(self, index: int) -> int:
         """Return the number, from 1, of the line that holds ``normal[index]``."""
-        return bisect_left(self._places, index) + 1
+        return (self.normal.count("\n", 0, index) if self._plain else bisect_left(self._places, index)) + 1

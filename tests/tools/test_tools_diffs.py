@@ -67,3 +67,14 @@ def test_a_very_long_change_is_shown_without_matching_and_cut() -> None:
     assert (diff.added, diff.removed) == (50_000, 50_000)
     assert "bytes left out" in diff.text
     assert len(diff.text) < 52_000
+
+
+def test_a_change_far_into_a_long_text_is_found_with_its_lines() -> None:
+    lines = [f"{number}\n" for number in range(1, 300_001)]
+    changed = [*lines[:149_999], "new\n", "more\n", *lines[150_000:]]
+    diff = make_diff("".join(lines), "".join(changed).replace("\n", "\r\n"), "a")
+    assert (diff.added, diff.removed) == (2, 1)
+    assert diff.text == (
+        "--- a\n+++ a\n@@ -149997,7 +149997,8 @@\n 149997\n 149998\n 149999\n-150000\n+new\n+more\n"
+        " 150001\n 150002\n 150003\n"
+    )
