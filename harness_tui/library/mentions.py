@@ -28,7 +28,13 @@ IMAGE_BYTES: Final = 10 * MIB
 _TRAILING: Final = ".:!?)]}"
 _PATH_CHARS: Final = 4096
 _BINARY_BYTES: Final = 8192
-_IMAGES: Final = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
+PDF: Final = "application/pdf"
+_IMAGES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"%PDF-", PDF),
+)
 
 
 def inside_only(root: Path) -> ReadGate:
@@ -129,12 +135,13 @@ def _read_file(file: BinaryIO, size: int, name: str, *, images: bool) -> Attachm
     head = file.read(_BINARY_BYTES)
     mime = _image_type(head)
     if mime is not None:
+        what, kind = ("a PDF", "resource") if mime == PDF else ("an image", "image")
         if not images:
-            raise HarnessError("the model takes no images", where=name)
+            raise HarnessError("the model takes no images and no PDF", where=name)
         if size > IMAGE_BYTES:
-            raise HarnessError(f"an image of more than {IMAGE_BYTES // MIB} MiB", where=name)
+            raise HarnessError(f"{what} of more than {IMAGE_BYTES // MIB} MiB", where=name)
         data = head + file.read(IMAGE_BYTES)
-        return Attachment("image", mime, len(data), path=name, content=base64.b64encode(data).decode("ascii"))
+        return Attachment(kind, mime, len(data), path=name, content=base64.b64encode(data).decode("ascii"))
     if b"\x00" in head:
         raise HarnessError("a binary file", where=name)
     data = head + file.read(ATTACHMENT_BYTES + 1 - len(head))

@@ -124,7 +124,8 @@ def is_file(item: Attachment) -> bool:
 def left_out(item: Attachment) -> str:
     """Say in a line that a file was not sent, since the model does not take it."""
     what = "image" if item.kind == "image" else "PDF"
-    return f"[{what} {item.path or item.uri or ''} of {item.bytes} bytes ({item.mime}): this model does not take it]"
+    why = "this model does not take it" if item.content else "it is too large to be sent"
+    return f"[{what} {item.path or item.uri or ''} of {item.bytes} bytes ({item.mime}): {why}]"
 
 
 def _picture(item: Attachment) -> dict[str, Any]:

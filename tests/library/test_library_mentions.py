@@ -110,6 +110,13 @@ async def test_a_long_text_gives_its_head_with_a_note(expand: Expand, scene: Sce
     assert (size.content or "").splitlines()[0] == "é" * 131_072
 
 
+async def test_a_pdf_is_attached_as_one(expand: Expand, scene: Scene) -> None:
+    scene.write("root/paper.pdf", b"%PDF-1.7\n\x00\xe2 binary")
+    (paper,) = (await expand("@paper.pdf")).attachments
+    assert (paper.kind, paper.mime, paper.bytes, paper.path) == ("resource", "application/pdf", 18, "paper.pdf")
+    assert base64.b64decode(paper.content or "") == b"%PDF-1.7\n\x00\xe2 binary"
+
+
 async def test_binary_files_are_a_warning_and_images_are_images(
     expand: Expand, scene: Scene, around: Surroundings
 ) -> None:
