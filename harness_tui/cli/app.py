@@ -15,6 +15,7 @@ from harness_tui.core.errors import HarnessError, RefusedError, UsageError
 from harness_tui.core.text import clean_for_display
 
 SUMMARIES = {
+    "acp": "An agent for editors (Agent Client Protocol).",
     "auth": "Keys of model providers: add, list, remove.",
     "commands": "List, show, check, create and expand commands.",
     "config": "Show and check the configuration.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 VERBS = (
+    "acp",
     "auth",
     "commands",
     "config",

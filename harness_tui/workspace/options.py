@@ -10,6 +10,7 @@ from typing import Final
 from harness_tui.agent.answer_form import AnswerForm
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.config.loader import Flags
+from harness_tui.config.settings import McpServerSettings
 
 _FILE_TOOLS: Final = ("read", "write", "edit", "list", "glob", "grep", "diagnostics", "lsp")
 _OTHER_TOOLS: Final = ("bash", "bash_output", "bash_kill", "webfetch", "todo", "question", "task", "skill")
@@ -25,6 +26,7 @@ class OpenOptions:
     """How to open a workspace.
 
     ``headless`` waits longer for servers and for a cold language server. ``policy`` is who is asked.
+    ``mcp`` are servers beside the configured ones.
     ``start_servers`` starts MCP servers that have no cached manifest; without it nothing starts by itself.
     """
 
@@ -35,4 +37,5 @@ class OpenOptions:
     step_limit: int | None = None
     single_run: bool = False
     answer_form: AnswerForm | None = None
+    mcp: Mapping[str, McpServerSettings] = field(default_factory=dict[str, McpServerSettings])
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from harness_tui.agent.child_sessions import Subagents
@@ -107,6 +108,8 @@ class Workspace:
         )
         self.loaded, self.library, self.gate, self.models = read.loaded, read.library, read.gate, read.models
         settings = read.loaded.settings
+        if self.options.mcp:
+            settings = replace(settings, mcp={**settings.mcp, **self.options.mcp})
         egress = Egress(settings.egress, environ=self.options.environ, audit=self.audit)
         self.mcp = McpPool(
             settings.mcp,

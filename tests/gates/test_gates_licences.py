@@ -11,6 +11,7 @@ import pytest
 FREE = {"MIT", "MIT-0", "BSD", "BSD-2-CLAUSE", "BSD-3-CLAUSE", "APACHE-2.0", "MPL-2.0", "PSF-2.0", "ISC", "0BSD"}
 LESSER = {"LGPL"}
 
+APACHE = "Apache License Version 2.0, January 2004 http://www.apache.org/licenses/ TERMS AND CONDITIONS FOR USE,"
 CLASSIFIERS = {
     "MIT License": "MIT",
     "BSD License": "BSD",
@@ -31,6 +32,16 @@ def licence(metadata: Message) -> str:
     ]
     known = [CLASSIFIERS.get(text, text) for text in classifiers]
     return " AND ".join(known) or metadata.get("License", "")
+
+
+def licence_of_text(distribution: Distribution) -> str:
+    """Return the licence whose whole text lies beside metadata that say nothing: Apache's begins with its name."""
+    for file in distribution.files or []:
+        if file.name.upper().startswith("LICENSE"):
+            text = " ".join(file.read_text(encoding="utf-8").split())
+            if text.startswith(APACHE) and "GNU" not in text:
+                return "Apache-2.0"
+    return ""
 
 
 def allowed(text: str, names: set[str]) -> bool:
@@ -55,7 +66,10 @@ def _named(part: str, names: set[str]) -> bool:
 
 
 def refused(distributions: dict[str, Distribution], names: set[str]) -> dict[str, str]:
-    said = {name: licence(one.metadata) for name, one in distributions.items()}  # pyright: ignore[reportArgumentType]
+    said = {
+        name: licence(one.metadata) or licence_of_text(one)  # pyright: ignore[reportArgumentType]
+        for name, one in distributions.items()
+    }
     return {name: text for name, text in said.items() if not allowed(text, names)}
 
 
