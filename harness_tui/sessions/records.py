@@ -1,7 +1,7 @@
 """What one event becomes in the record: a row for front ends, and a message for the model where it is one.
 
 Both rows come from the same event and are written in one transaction. Secrets are taken out here, before anything
-reaches the disk; a provider's opaque parts and images stay as they are, since a changed byte would make them useless.
+reaches the disk; a provider's opaque parts, images and PDFs stay as they are: a changed byte would make them useless.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def message_data(message: Message) -> dict[str, Any]:
 
 
 def _redacted_attachment(item: Mapping[str, Any]) -> dict[str, Any]:
-    if item.get("kind") != "image":
+    if item.get("kind") != "image" and item.get("mime") != "application/pdf":
         return cast(dict[str, Any], redact_data(item))
     rest = {key: value for key, value in item.items() if key != "content"}
     kept = {"content": item["content"]} if "content" in item else {}
