@@ -15,8 +15,9 @@ from typing import Any, Final, TypeVar, cast
 from harness_tui.core.limits import MIB
 from harness_tui.core.seams import ModelError
 from harness_tui.models import failures
-from harness_tui.models.event_stream import DONE, TooLongError, data_of
+from harness_tui.models.event_stream import DONE, LINE_BYTES, TooLongError, data_of
 from harness_tui.models.failures import Caller
+from harness_tui.models.whole_answer import as_events
 
 T = TypeVar("T")
 
@@ -101,6 +102,31 @@ class Exchange:
         except TooLongError as error:
             raise self.failed(failures.no_answer(self.caller, str(error))) from None
 
+    async def one_piece(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Yield an answer that came whole as the stream that was asked for. Raises ``ModelError`` as :meth:`events`."""
+        body = bytearray()
+        try:
+            async for chunk in self._watched(chunks):
+                body += chunk
+                if len(body) > LINE_BYTES:
+                    raise TooLongError(f"it is longer than {LINE_BYTES // MIB} MiB")
+        except TooLongError as error:
+            raise self.failed(failures.no_answer(self.caller, str(error))) from None
+        text = body.decode("utf-8", "replace")
+        if text.lstrip().startswith(("data:", "event:", ":")):  # a stream that is called JSON
+            async for event in self.events(_once(bytes(body))):
+                yield event
+            return
+        try:
+            events = as_events(json.loads(text))
+        except (ValueError, RecursionError, AttributeError):
+            events = []
+        if not events:
+            said = self.caller.clean(text[:200])
+            raise self.failed(failures.no_answer(self.caller, f"it is no stream and no answer: {said}"))
+        for event in events:
+            yield self._event(json.dumps(event))
+
     async def _watched(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for chunk in chunks:
             self.heard()
@@ -150,6 +176,10 @@ class Exchange:
 
 CURRENT: ContextVar[Exchange | None] = ContextVar("harness_exchange", default=None)
 """The exchange that requests of this task belong to."""
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data
 
 
 def _is_last(event: dict[str, Any]) -> bool:

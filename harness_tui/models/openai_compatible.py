@@ -172,7 +172,10 @@ class OpenAICompatibleModel:
                     whole += chunk
                     if len(whole) > LINE_BYTES:
                         raise TooLongError(f"the answer is longer than {LINE_BYTES} bytes")
-                yield whole.decode("utf-8", "replace")
+                text = whole.decode("utf-8", "replace")
+                yield text
+                if not answer.begun and answer.finish is None:
+                    raise AnswerError(f"it is no stream and no answer: {self._caller.clean(text[:200])}")
                 answer.finish = answer.finish or "stop"
                 return
             async with aclosing(data_of(chunks)) as pieces:

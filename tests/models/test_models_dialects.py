@@ -162,6 +162,94 @@ async def test_odd_line_ends_comments_and_missing_blanks_are_read(adapter: str) 
     assert plain(await answered(adapter, handler)) == plain(await answered(adapter, playing(adapter, WHOLE)))
 
 
+WHOLES: dict[str, Any] = {
+    "openai-chat": {
+        "id": "c1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "tool_calls",
+                "message": {
+                    "role": "assistant",
+                    "content": "I will look.",
+                    "tool_calls": [
+                        {"id": "call_a", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
+                    ],
+                },
+            }
+        ],
+    },
+    "openai-responses": {
+        "id": "r",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "status": "completed",
+        "output": [
+            {
+                "type": "message",
+                "id": "msg_1",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "I will look.", "annotations": []}],
+            },
+            {"type": "function_call", "id": "f", "call_id": "call_a", "name": "read", "arguments": '{"path": "a"}'},
+        ],
+    },
+    "anthropic": {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "content": [
+            {"type": "text", "text": "I will look."},
+            {"type": "tool_use", "id": "call_a", "name": "read", "input": {"path": "a"}},
+        ],
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    },
+    "google": [
+        {"candidates": [{"index": 0, "content": {"role": "model", "parts": [{"text": "I will look."}]}}]},
+        {
+            "candidates": [
+                {
+                    "index": 0,
+                    "finishReason": "STOP",
+                    "content": {
+                        "role": "model",
+                        "parts": [{"functionCall": {"id": "call_a", "name": "read", "args": {"path": "a"}}}],
+                    },
+                }
+            ]
+        },
+    ],
+}
+
+
+@each
+async def test_an_answer_that_comes_in_one_piece_is_read_too(adapter: str) -> None:
+    async def handler(reply: FakeReply, _: FakeRequest) -> None:
+        await reply.json(WHOLES[ADAPTERS[adapter].kind])
+
+    events = await answered(adapter, handler)
+    assert events[:2] == [TextChunk("I will look."), CallChunk(ToolCall("call_a", "read", {"path": "a"}))]
+    assert isinstance(events[2], Finished)
+
+
+@each
+@pytest.mark.parametrize("body", [{"error": {"message": "we are busy", "code": 503}}, {"hello": 1}, []])
+async def test_what_comes_in_one_piece_and_is_no_answer_is_told(adapter: str, body: Any) -> None:
+    async def handler(reply: FakeReply, _: FakeRequest) -> None:
+        await reply.json(body)
+
+    error = await refused(adapter, handler)
+    assert error.kind == ("overloaded" if "error" in body else "server")
+
+
 # --- requests --------------------------------------------------------------------------------------------------------
 
 
