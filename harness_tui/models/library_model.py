@@ -23,7 +23,7 @@ from harness_tui.models.exchange import CURRENT, Exchange
 from harness_tui.models.library_answer import LibraryAnswer
 from harness_tui.models.library_dialects import DIALECTS
 from harness_tui.models.library_messages import Conversation
-from harness_tui.models.library_warmup import warm_up
+from harness_tui.models.library_warmup import in_own_thread, warm_up
 from harness_tui.models.schema_rules import TABLES
 from harness_tui.models.tool_schemas import AdaptedTools, ToolAdapter
 from harness_tui.models.wire import watched_client
@@ -117,7 +117,7 @@ class LibraryModel:
         async with self._opening:
             if self._opened is None:
                 try:
-                    self._client, self._opened, self._transport = await asyncio.to_thread(self._make)
+                    self._client, self._opened, self._transport = await in_own_thread(self._make)
                 except ImportError as error:
                     raise ModelError(
                         "request",

@@ -7,17 +7,20 @@ one piece. So one short answer is played to the library before the first request
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import logging
 import sys
-from collections.abc import Generator, Sequence
+import threading
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.library_dialects import Dialect, load
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 _NOWHERE: Final = "http://nowhere.invalid/v1"
@@ -25,6 +28,32 @@ _WAIT_S: Final = 30.0
 _SLICE_S: Final = 0.0002
 """So soon the loop gets the interpreter lock back while a library is imported: a key asks for it several times."""
 _WARM: Final[set[str]] = set()
+
+
+async def in_own_thread(work: Callable[[], T]) -> T:
+    """Return what ``work`` returns, done in a thread that nobody waits for when the program ends meanwhile."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if result.done():  # nobody waits for it any more
+            return
+        if error is not None:
+            result.set_exception(error)
+        else:
+            result.set_result(value)
+
+    def run() -> None:
+        value, failure = None, None
+        try:
+            value = work()
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            failure = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the program ends
+            loop.call_soon_threadsafe(settle, value, failure)
+
+    threading.Thread(target=run, name="library of a provider", daemon=True).start()
+    return await result
 
 
 def warm_up(dialect: Dialect) -> None:

@@ -61,3 +61,24 @@ print(sorted(heavy & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+async def test_work_in_its_own_thread_gives_its_result_or_its_error() -> None:
+    assert await library_warmup.in_own_thread(lambda: 42) == 42
+    with pytest.raises(ZeroDivisionError):
+        await library_warmup.in_own_thread(lambda: 1 // 0)
+
+
+def test_a_program_that_ends_does_not_wait_for_a_library(tmp_path: Path) -> None:
+    code = """
+import asyncio, time
+from harness_tui.models.library_warmup import in_own_thread
+async def main():
+    waiting = asyncio.ensure_future(in_own_thread(lambda: time.sleep(100)))
+    await asyncio.sleep(0.1)
+    waiting.cancel()
+asyncio.run(main())
+print("over")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (done.stdout.strip(), done.stderr) == ("over", "")
