@@ -104,6 +104,35 @@ class SessionRow(Protocol):
     def live(self) -> bool: ...
 
 
+class ForkPoint(Protocol):
+    """A message of the person's; a fork before it ends with the event ``seq``."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+
+class SessionRecords(Protocol):
+    """What can be done with recorded sessions, open ones too. Each raises ``HarnessError``."""
+
+    async def fork_points(self, session: str) -> Sequence[ForkPoint]:
+        """Return where the person spoke, the latest first."""
+        ...
+
+    async def fork(self, session: str, at: int | None) -> str:
+        """Copy a session, up to the event ``at`` or whole, and return the copy's id."""
+        ...
+
+    async def text(self, session: str) -> str:
+        """Return a session as Markdown."""
+        ...
+
+    async def export(self, session: str, target: str) -> str:
+        """Write a session to a file; return its path and size in words."""
+        ...
+
+
 class CommandRow(Protocol):
     """One command: a file, bundled, or a server's prompt. ``source`` is a word or path that tells which."""
 
@@ -301,6 +330,11 @@ class Backend(Protocol):
 
     async def resume(self, session: str) -> BackendSession:
         """Close the present session and open a recorded one. One that is open elsewhere raises ``HarnessError``."""
+        ...
+
+    @property
+    def records(self) -> SessionRecords:
+        """What can be done with recorded sessions."""
         ...
 
     async def sessions(self) -> Sequence[SessionRow]:

@@ -15,11 +15,12 @@ from harness_tui.tui.lines import Line, ListRow, two_ends, wrap
 from harness_tui.tui.screens.models import ModelPicker
 from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.screens.reader import Reader
+from harness_tui.tui.session_runner import SessionRunner
 from harness_tui.tui.slash import MODES, OwnCommand
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
-    from harness_tui.tui.backend import CommandRow, SessionRow
+    from harness_tui.tui.backend import CommandRow
 
 
 class SlashRunner:
@@ -28,6 +29,7 @@ class SlashRunner:
     def __init__(self, app: HarnessApp, host: Host) -> None:
         self._app = app
         self._host = host
+        self._sessions = SessionRunner(app, host, self._pick)
 
     async def run(self, command: OwnCommand, arguments: str) -> None:
         """Run one command."""
@@ -56,8 +58,8 @@ class SlashRunner:
 
     async def _run_with_arguments(self, name: str, arguments: str) -> None:
         match name:
-            case "resume":
-                await self._resume(arguments)
+            case "resume" | "fork" | "export":
+                await self._sessions.run(name, arguments)
             case "model":
                 await self._set_model(arguments)
             case "agent":
@@ -117,17 +119,6 @@ class SlashRunner:
         self._app.push_screen(screen)
 
     # --- session -------------------------------------------------------------------------------------
-
-    async def _resume(self, session: str) -> None:
-        if not session:
-            sessions = await self._host.backend.sessions()
-            present = self._host.session.id if self._host.session is not None else ""
-            rows = [_session_row(row) for row in sessions if row.session != present and row.messages]
-            picked = await self._pick("Resume a session", rows, "No other session in this project.")
-            if picked is None:
-                return
-            session = picked
-        await self._app.use_session(self._host.backend.resume(session))
 
     async def _set_model(self, name: str) -> None:
         if not name:
@@ -208,12 +199,6 @@ class SlashRunner:
 def _two(left: str, right: str, width: int) -> Line:
     left, right = clean_for_display(left, one_line=True), clean_for_display(right, one_line=True)
     return two_ends(((f" {left}", "bold"),), ((f"{right} ", "muted"),), width)
-
-
-def _session_row(row: SessionRow) -> tuple[str, str, str]:
-    when = row.updated[:16].replace("T", " ")
-    note = " · open elsewhere" if row.live else ""
-    return row.session, row.title or row.session, f"{row.messages} messages · {when}{note}"
 
 
 def _command_lines(row: CommandRow, width: int) -> list[Line]:

@@ -23,6 +23,7 @@ from harness_tui.models.offline import NAME as OFFLINE
 from harness_tui.sessions.store import SessionInfo
 from harness_tui.workspace.model_rows import ModelRow, model_rows
 from harness_tui.workspace.permissions import PermissionRows, SessionPermissions
+from harness_tui.workspace.records import SessionRecords
 from harness_tui.workspace.rows import (
     AgentRow,
     CommandRow,
@@ -146,6 +147,11 @@ class WorkspaceBackend:
         self._session = OpenSession(self.workspace, live)
         await self.workspace.start_session(live)
         return self._session
+
+    @property
+    def records(self) -> SessionRecords:
+        """What can be done with recorded sessions."""
+        return SessionRecords(self.workspace)
 
     async def sessions(self) -> Sequence[SessionInfo]:
         """Return this project's sessions, latest first, without those of subagents."""

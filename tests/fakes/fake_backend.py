@@ -73,6 +73,33 @@ class FakeSessionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeForkPoint:
+    seq: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FakeRecords:
+    calls: list[str]
+
+    async def fork_points(self, session: str) -> Sequence[FakeForkPoint]:
+        return [FakeForkPoint(11, "second message"), FakeForkPoint(1, "first message")]
+
+    async def fork(self, session: str, at: int | None) -> str:
+        self.calls.append(f"fork {session} {at}")
+        return "ses_copy"
+
+    async def text(self, session: str) -> str:
+        return f"# What was said\n\nin {session}\n"
+
+    async def export(self, session: str, target: str) -> str:
+        self.calls.append(f"export {session} {target}")
+        if target == "taken.md":
+            raise HarnessError("there is such a file already", where=target, mend="name another one")
+        return "~/out.md, 7 bytes"
+
+
+@dataclass(frozen=True, slots=True)
 class FakeNamed:
     name: str
     description: str = ""
@@ -221,6 +248,10 @@ class FakeBackend:
 
     async def sessions(self) -> Sequence[FakeSessionRow]:
         return self.session_rows
+
+    @property
+    def records(self) -> FakeRecords:
+        return FakeRecords(self.calls)
 
     async def commands(self) -> Sequence[FakeCommand]:
         return self.command_rows

@@ -482,3 +482,58 @@ async def test_a_second_key_that_leaves_a_screen_closes_nothing_else(open_app: A
         await until(lambda: app.screen is app.screen_stack[0])
         await type_text(pilot, "on")
         assert app.prompt.text == "on"
+
+
+async def test_a_session_that_is_open_elsewhere_can_be_read_or_copied(open_app: Any) -> None:
+    backend = FakeBackend(
+        session_rows=[FakeSessionRow("ses_busy", "The busy one", live=True)],
+        prepared={"ses_copy": FakeSession("ses_copy")},
+    )
+    async with open_app(backend) as (app, pilot, _):
+        app.prompt.set_text("/resume ses_b")
+        await pilot.press("enter")
+        await until(lambda: "This session is open in another program" in screen_text(app))
+        await pilot.press("enter")
+        await until(lambda: "in ses_busy" in screen_text(app))
+        assert "The busy one (read only)" in screen_text(app)
+        await pilot.press("escape")
+        app.prompt.set_text("/resume ses_busy")
+        await pilot.press("enter")
+        await until(lambda: "Go on in a copy" in screen_text(app))
+        await pilot.press("down", "enter")
+        await until(lambda: "resume ses_copy" in backend.calls)
+        assert "fork ses_busy None" in backend.calls
+
+
+async def test_a_fork_before_a_message_brings_the_message_back_into_the_prompt(open_app: Any) -> None:
+    backend = FakeBackend(prepared={"ses_copy": FakeSession("ses_copy")})
+    async with open_app(backend) as (app, pilot, _):
+        await until(lambda: backend.session is not None)
+        present = backend.session.id
+        app.prompt.set_text("/fork")
+        await pilot.press("enter")
+        await until(lambda: "second message" in screen_text(app))
+        await pilot.press("down", "enter")
+        await until(lambda: app.prompt.text == "second message")
+        assert [call for call in backend.calls if call.startswith(("fork", "resume"))] == [
+            f"fork {present} 11",
+            "resume ses_copy",
+        ]
+        app.prompt.set_text("/fork twelve")
+        await pilot.press("enter")
+        await until(lambda: "/fork takes the number of an event" in screen_text(app))
+
+
+async def test_an_export_says_where_it_is_or_why_it_is_not(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        await until(lambda: backend.session is not None)
+        app.prompt.set_text("/export html")
+        await pilot.press("enter")
+        await until(lambda: "written to ~/out.md, 7 bytes" in screen_text(app))
+        app.prompt.set_text("/export taken.md")
+        await pilot.press("enter")
+        await until(lambda: "there is such a file already" in screen_text(app))
+        assert [call for call in backend.calls if call.startswith("export")] == [
+            f"export {backend.session.id} html",
+            f"export {backend.session.id} taken.md",
+        ]
