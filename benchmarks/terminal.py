@@ -136,6 +136,7 @@ class Terminal:
         self.recorded = bytearray()
         self.first_byte: float | None = None
         self.ended = False
+        self._closed = False
         self._master, slave = pty.openpty()
         self.resize(columns, rows, tell=False)
         attributes = termios.tcgetattr(slave)
@@ -240,12 +241,11 @@ class Terminal:
         return None
 
     def hang_up(self) -> None:
-        """Close the terminal window."""
-        with contextlib.suppress(OSError):
+        """Close the terminal window; once, because the numbers of its descriptors go to others afterwards."""
+        if not self._closed:
+            self._closed = self.ended = True
             os.close(self._slave)
-        with contextlib.suppress(OSError):
             os.close(self._master)
-        self.ended = True
 
     def leftovers(self) -> list[int]:
         """Return the processes that carry this run's mark."""

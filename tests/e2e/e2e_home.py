@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -80,8 +81,16 @@ class Home:
         """Trust the project."""
         assert self.harness("trust", str(self.project), "--yes").code == 0
 
-    def popen(self, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
-        """Start ``harness`` in the project."""
+    def popen(
+        self, *arguments: str, stdin: int = subprocess.DEVNULL, ignores_hangups: bool = False
+    ) -> subprocess.Popen[str]:
+        """Start ``harness`` in the project, with the signals as a person's shell gives them to a program."""
+
+        def set_signals() -> None:  # whoever started the tests may ignore some: nohup, a shell's background job
+            for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN if ignores_hangups else signal.SIG_DFL)
+
         return subprocess.Popen(
             [BIN / "harness", *arguments],
             cwd=self.project,
@@ -90,6 +99,7 @@ class Home:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=set_signals,
         )
 
     def harness(self, *arguments: str, stdin: str | None = None, timeout: float = 90) -> Ran:

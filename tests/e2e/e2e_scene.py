@@ -151,13 +151,16 @@ class Scene:
         return 2.0 if ends_at_once else 4.0
 
     def close(self) -> None:
-        """End whatever there still is."""
-        for pid in [self.process.pid, *getattr(self, "pids", [])]:
+        """End whatever there still is; later these numbers are those of others."""
+        pids, self.pids = [self.process.pid, *getattr(self, "pids", [])], []
+        if self.process.returncode is not None:
+            pids.remove(self.process.pid)
+        for pid in pids:
             if alive(pid):
                 os.kill(pid, signal.SIGKILL)
         if self.terminal is not None:
             self.terminal.close()
-        else:
+        elif self.process.returncode is None:
             self.process.communicate()
 
 

@@ -69,11 +69,7 @@ def test_a_closed_window_ends_a_shell_that_was_told_to_ignore_hangups(home: Home
 
 def test_a_run_under_nohup_goes_on_after_a_hangup(home: Home) -> None:
     home.write("play.yaml", "turns: [{text: waited, wait: go.flag}]\n")
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        process = home.popen("run", "--json", "--model", "replay:play.yaml", "go")
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    process = home.popen("run", "--json", "--model", "replay:play.yaml", "go", ignores_hangups=True)
     assert process.stdout is not None
     while '"run_started"' not in process.stdout.readline():
         assert process.poll() is None
