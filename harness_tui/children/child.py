@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -21,7 +22,9 @@ from harness_tui.core.text import clean_for_display
 
 _LINGER_S: Final = 0.25  # what a finished child's group may still do: finish writing
 _POLL_S: Final = (0.005, 0.01, 0.02, 0.05)
-_SWEEPS: Final = 4
+_SWEEP_S: Final = 4.0
+_NOTHING: Final = 3  # so often nothing is found before nothing is there
+_KILLED_S: Final = 0.05
 
 
 class ManagedChild:
@@ -347,19 +350,22 @@ def left_over(pids: Collection[int]) -> HarnessError:
 def sweep_strays(mark: str, known: Sequence[processes.Running], grace: float) -> list[processes.Running]:
     """End whatever carries ``mark`` (``NAME=value``) or belongs to ``known``; return what could not be ended. Blocks.
 
-    TERM comes first, given ``grace`` seconds (none without any); what is found after that gets KILL at once, until
-    nothing is found.
+    TERM comes first, given ``grace`` seconds (none without any); what is found after that gets KILL at once. It is over
+    when nothing is found several times in a row: one that passes itself on by forking is often between two processes.
     """
     strays = processes.find_strays(mark, known=known)
-    for turn in range(_SWEEPS):
-        if not strays:
-            return []
-        if turn == 0 and grace > 0:
-            processes.send(strays, signal.SIGTERM)
-            processes.wait_gone(strays, grace)
-        else:
-            processes.send(strays, signal.SIGKILL)
-            processes.wait_gone(strays, STOP_GRACE_S)
-        known = [*known, *strays]
-        strays = processes.find_strays(mark, known=known)
+    if not strays and not known:
+        return []
+    if strays and grace > 0:
+        processes.send(strays, signal.SIGTERM)
+        processes.wait_gone(strays, grace)
+    end = time.monotonic() + _SWEEP_S
+    found = {(running.pid, running.started): running for running in (*known, *strays)}
+    nothing = 0
+    while nothing < _NOTHING and time.monotonic() < end:
+        strays = processes.find_strays(mark, known=found.values())
+        nothing = 0 if strays else nothing + 1
+        processes.send(strays, signal.SIGKILL)
+        processes.wait_gone(strays, _KILLED_S)
+        found.update(((running.pid, running.started), running) for running in strays)
     return strays

@@ -19,6 +19,8 @@ import time
 TERM_S = 0.5
 END_S = 10.0
 POLL_S = 0.02
+NOTHING = 3  # so often nothing is found before nothing is there: a process may be passing itself on by forking
+LISTINGS = 5
 SHORTEST_LOOK_S = 1.0
 LOOK_SHARE = 400  # of its time, at most one part in so many is spent on looking
 
@@ -26,9 +28,9 @@ LINUX = sys.platform == "linux"
 
 
 class Seen:
-    """One process: ``pid`` and ``started`` together name it for good."""
+    """One process: ``pid`` and ``started`` together name it for good; ``marked`` is filled by :func:`scan`."""
 
-    __slots__ = ("group", "pid", "ppid", "started", "uid", "zombie")
+    __slots__ = ("group", "marked", "pid", "ppid", "started", "uid", "zombie")
 
     def __init__(self, pid: int, ppid: int, group: int, started: float, zombie: bool, uid: int) -> None:
         self.pid = pid
@@ -37,6 +39,7 @@ class Seen:
         self.started = started
         self.zombie = zombie
         self.uid = uid
+        self.marked = False
 
 
 def main(arguments: list[str]) -> int:
@@ -104,9 +107,11 @@ def end_everything(mark: str, watch: Watch) -> bool:
     """End all that is left; tell whether nothing remains."""
     began = time.monotonic()
     politely = True
+    nothing = 0
     while True:
         left = find_left(mark, watch)
-        if not left:
+        nothing = 0 if left else nothing + 1
+        if nothing >= NOTHING:
             return True
         now = time.monotonic() - began
         if now > END_S:
@@ -114,17 +119,18 @@ def end_everything(mark: str, watch: Watch) -> bool:
         if politely or now >= TERM_S:
             for seen in left:
                 send(seen, signal.SIGTERM if politely else signal.SIGKILL)
-            politely = False
-        time.sleep(POLL_S)
+            politely = politely and not left
+        if politely or now < TERM_S or not left:
+            time.sleep(POLL_S)
 
 
 def find_left(mark: str, watch: Watch) -> list[Seen]:
     """Return what is alive of the recorded groups, of what was seen, and of what carries ``mark``, with descendants."""
-    table = {pid: seen for pid, seen in scan().items() if not seen.zombie and seen.uid == os.getuid()}
+    table = {pid: seen for pid, seen in scan(mark).items() if not seen.zombie and seen.uid == os.getuid()}
     # A group keeps its number while it has a member; one whose leader is another process now is a stranger's.
     groups = {pid for pid, started in watch.children.items() if pid not in table or same(table[pid].started, started)}
     starts = {seen.pid for seen in table.values() if seen.group in groups}
-    starts |= watch.alive(table) | carriers(table, mark)
+    starts |= watch.alive(table) | {seen.pid for seen in table.values() if seen.marked}
     found = descendants(table, starts) - {os.getpid(), watch.shell}
     watch.below.update({pid: table[pid].started for pid in found if pid in table})
     return [table[pid] for pid in sorted(found) if pid in table]
@@ -167,13 +173,29 @@ def send(seen: Seen, number: int) -> None:
         pass  # it ended meanwhile: the next round shows
 
 
-def scan() -> dict[int, Seen]:
-    """Return every process that can be seen, by pid."""
+def scan(mark: str = "") -> dict[int, Seen]:
+    """Return every process that can be seen, by pid, and whether ``mark`` is in its environment."""
+    table: dict[int, Seen] = {}
     if not LINUX:
-        return parse_ps(ps("-axww", "-o", "pid=,ppid=,pgid=,uid=,stat=,lstart="))
-    names = os.listdir("/proc")  # noqa: PTH208  (pathlib would double the memory of this process)
-    found = (look_linux(int(name)) for name in names if name.isdecimal())
-    return {seen.pid: seen for seen in found if seen is not None}
+        table = parse_ps(ps("-axww", "-o", "pid=,ppid=,pgid=,uid=,stat=,lstart="))
+        for pid in marked_lines(ps("-axEww", "-o", "pid=,command="), mark) if mark else ():
+            if pid in table:
+                table[pid].marked = True
+        return table
+    wanted = mark.encode()
+    looked: set[str] = set()
+    for _ in range(LISTINGS):  # those too that are born meanwhile
+        names = set(os.listdir("/proc")) - looked  # noqa: PTH208  (pathlib would double the memory of this process)
+        if not names:
+            break
+        looked |= names
+        for pid in sorted((int(name) for name in names if name.isdecimal()), reverse=True):
+            seen = look_linux(pid)
+            if seen is not None:
+                # At once: one that passes itself on by forking is another one a moment later.
+                seen.marked = bool(wanted) and wanted in read(f"/proc/{pid}/environ").split(b"\0")
+                table[pid] = seen
+    return table
 
 
 def look_linux(pid: int) -> "Seen | None":
@@ -190,15 +212,10 @@ def look_linux(pid: int) -> "Seen | None":
     return Seen(pid, int(fields[1]), int(fields[2]), started, fields[0] in (b"Z", b"X"), uid)
 
 
-def carriers(table: dict[int, Seen], mark: str) -> set[int]:
-    """Return the pids of ``table`` that have ``mark`` in their environment."""
-    if LINUX:
-        wanted = mark.encode()
-        return {pid for pid in table if wanted in read(f"/proc/{pid}/environ").split(b"\0")}
-    marked = (line.split(None, 1) for line in ps("-axEww", "-o", "pid=,command=").splitlines())
-    return {
-        int(words[0]) for words in marked if len(words) == 2 and mark in words[1].split() and int(words[0]) in table
-    }
+def marked_lines(text: str, mark: str) -> set[int]:
+    """Return the pids of lines of ``pid command environment`` that hold ``mark`` as a word."""
+    lines = (line.split() for line in text.splitlines())
+    return {int(words[0]) for words in lines if mark in words[1:] and words[0].isdecimal()}
 
 
 def read(path: str) -> bytes:

@@ -18,6 +18,7 @@ from typing import Final
 
 _LINUX: Final = sys.platform == "linux"
 _POLL_S: Final = 0.02
+_LISTINGS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,15 @@ def look(pid: int) -> Running | None:
     return _look_linux(pid) if _LINUX else _look_elsewhere(pid)
 
 
-def scan() -> list[Running]:
-    """Return every process that can be seen."""
-    return [running for pid in _pids() if (running := look(pid)) is not None]
+def scan() -> Iterator[Running]:
+    """Look at every process that can be seen, the youngest first, and at those that are born meanwhile."""
+    seen: set[int] = set()
+    for _ in range(_LISTINGS):
+        born = sorted((pid for pid in _pids() if pid not in seen), reverse=True)
+        if not born:
+            return
+        seen.update(born)
+        yield from (running for pid in born if (running := look(pid)) is not None)
 
 
 def table() -> dict[int, Running]:
@@ -82,14 +89,19 @@ def find_strays(
     must be alive and ours) count too; the roots themselves and this process never do. Without ``mark`` no environment
     is read, which is much quicker. ``running`` is a :func:`table` that was just made.
     """
-    rows = table() if running is None else running
     never = {os.getpid(), *roots}
+    rows: dict[int, Running] = {}
+    carriers: set[int] = set()
+    wanted = None if mark is None else mark.encode()
+    for row in scan() if running is None else running.values():
+        if not row.zombie:
+            rows[row.pid] = row
+            # At once: one that passes itself on by forking is another one a moment later.
+            if wanted is not None and row.pid not in never and _carries(row.pid, wanted):
+                carriers.add(row.pid)
     starts = {process.pid for process in known if (now := rows.get(process.pid)) is not None and _same(now, process)}
     starts |= {pid for pid, row in rows.items() if row.group in groups}
-    if mark is not None:
-        wanted = mark.encode()
-        starts |= {pid for pid in rows if pid not in never and _carries(pid, wanted)}
-    found = _closure(rows, starts | set(roots))
+    found = _closure(rows, starts | carriers | set(roots))
     return [rows[pid] for pid in sorted(found - never) if pid in rows]
 
 

@@ -239,8 +239,8 @@ class ChildRegistry:
         if left or self._children:
             self._guard.let_finish()
             raise left_over({running.pid for running in left} | set(self._children))
+        self._settle()  # before the guard goes: killed between the two, we would leave a record of nothing
         await asyncio.to_thread(self._guard.dismiss)
-        self._settle()
 
     def close_now(self) -> None:
         """Kill everything without a loop: the last resort at exit and in signal handlers. Never raises."""

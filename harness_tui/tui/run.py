@@ -30,9 +30,13 @@ TERMINAL_LOOK_S: Final = 0.5
 THREADS_END_S: Final = 1.0
 """How long threads may take to end after everything was closed."""
 
-END_S: Final = 3.2
-"""When a program that is to end, and does not, is ended from outside its loop; the guard then ends its children."""
+STUCK_S: Final = 3.0
+"""When a program that is to end, and whose loop does not run, is ended from outside; its guard ends the children."""
 
+END_S: Final = 10.0
+"""When it is ended although its loop runs: what it still closes does not come to an end."""
+
+_ANSWER_S: Final = 0.5
 _NAMES: Final = "SIGHUP SIGINT SIGQUIT SIGTERM SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGXCPU SIGPWR SIGIO"
 SIGNALS: Final = tuple(signal.Signals[name] for name in _NAMES.split() if name in signal.Signals.__members__)
 """Signals that would end the program at once, with the terminal as it is. Those that tell of a crash do."""
@@ -124,22 +128,31 @@ class _Ending:
         self._app = app
         self._force = force
         self._loop = asyncio.get_running_loop()
-        self._forced: threading.Timer | None = None
+        self._watching: threading.Thread | None = None
+        self._over = threading.Event()
 
     def on_signal(self, number: int, _frame: object) -> None:
-        """Leave; when the program is still there after :data:`END_S`, end it."""
-        if self._forced is None:
-            self._forced = threading.Timer(END_S, self._force, (128 + number,))
-            self._forced.daemon = True
-            self._forced.start()
+        """Leave; when the loop has not run by then, or the program is still there much later, end it."""
+        if self._watching is None:
+            self._watching = threading.Thread(target=self._watch, args=(128 + number,), name="end", daemon=True)
+            self._watching.start()
         self._loop.call_soon_threadsafe(self._app.leave, 128 + number)
 
     def over(self) -> None:
         """The program has ended in order. A signal that comes now must not disturb what is left to do."""
-        if self._forced is not None:
-            self._forced.cancel()
+        self._over.set()
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+
+    def _watch(self, code: int) -> None:
+        runs = threading.Event()
+        if self._over.wait(STUCK_S - _ANSWER_S):
+            return
+        with contextlib.suppress(RuntimeError):  # it is closed by now
+            self._loop.call_soon_threadsafe(runs.set)
+        if self._over.wait(_ANSWER_S) or (runs.is_set() and self._over.wait(END_S - STUCK_S)):
+            return
+        self._force(code)
 
 
 async def _watch_terminal(app: HarnessApp, descriptor: int) -> None:

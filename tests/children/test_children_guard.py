@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from fakes import restless
 
 from harness_tui.children import guard_program, processes
 from harness_tui.children.guard import PROGRAM
@@ -109,6 +110,19 @@ def test_a_killed_shell_leaves_nothing_after_two_seconds(folder: Path) -> None:
     shell.process.kill()
     shell.process.wait()
     assert alive_after([*pids, shell.guard], 2.0) == []
+    assert list((folder / "state").iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", restless.ALL)
+def test_the_guard_ends_what_will_not_go(folder: Path, kind: str) -> None:
+    shell = open_shell(folder, [sys.executable, "-c", restless.ALL[kind]])
+    end = time.monotonic() + 20
+    while restless.beats(folder) < 60 and time.monotonic() < end:
+        time.sleep(0.02)
+    shell.process.kill()
+    shell.process.communicate()
+    assert alive_after([shell.guard], 10) == [], "it found no end"
+    assert restless.is_quiet(folder)
     assert list((folder / "state").iterdir()) == []
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from fakes import restless
 
+from harness_tui.children import processes
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.core.errors import HarnessError
 
@@ -76,6 +79,21 @@ async def test_a_descendant_that_left_the_group_and_cleaned_its_environment_ends
     pid = await pid_in(tmp_path / "pid")
     await child.stop()
     assert await gone(pid)
+
+
+@pytest.mark.parametrize("kind", restless.ALL)
+async def test_what_will_not_go_is_gone_after_a_stop_and_leaves_no_zombie(
+    registry: ChildRegistry, tmp_path: Path, python: str, kind: str
+) -> None:
+    child = await registry.spawn([python, "-c", restless.ALL[kind]], owner="bash", cwd=tmp_path, keep_left=True)
+    async with asyncio.timeout(20):
+        while restless.beats(tmp_path) < 60:
+            await asyncio.sleep(0.02)
+    await child.stop(grace=0.2)
+    assert await asyncio.to_thread(restless.is_quiet, tmp_path)
+    async with asyncio.timeout(10):
+        while any(row.zombie and row.ppid == os.getpid() for row in processes.scan()):
+            await asyncio.sleep(0.02)
 
 
 async def test_closing_the_registry_finds_what_a_finished_child_left_outside_its_group(
