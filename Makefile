@@ -141,9 +141,12 @@ fuzz: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/bench.py
 
-# Fifty rounds of a shell at work that is ended in every way; a process that is left fails it.
+# Fifty rounds of a shell at work that is ended in every way; a process that is left fails it. Then a session that is
+# killed at two hundred points, each of which it has to go on from.
+KILLS ?= 200
 soak: $(STAMP)
 	HARNESS_SOAK_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/e2e/test_e2e_processes.py -k few_rounds -s -o timeout=0
+	HARNESS_SOAK_KILLS=$(KILLS) $(BIN)/python -m pytest tests/sessions/test_sessions_kill.py -s -o timeout=0
 
 # Servers of other people, installed into a folder of their own; what cannot be installed is skipped with its command.
 SERVERS := .servers
