@@ -93,7 +93,6 @@ def idle(runs: int) -> Iterator[Row]:
         yield Row("idle-library", statistics.median(memory_ for memory_, _, _ in pairs), base)
         busy, quiet = ([key for pair in pairs for key in pair[index]] for index in (1, 2))
         yield Row("import-key", statistics.median(busy), statistics.median(quiet))
-        yield Row("import-key-p95", sorted(busy)[int(0.95 * len(busy))])
 
 
 def _own(terminal: Watched) -> float:

@@ -49,7 +49,6 @@ BUDGETS = {
         ("idle-answer", "idle", "idle memory after a first answer", "MiB", "times", 5.0),
         ("idle-library", "idle", "idle memory after a first pydantic_ai answer", "MiB", "times", 5.0),
         ("import-key", "idle", "key echo while pydantic_ai is imported", "ms", "times", 1.5),
-        ("import-key-p95", "idle", "the same, p95", "ms", "limit", 25.0),
         ("guard", "guard", "guard of the children, memory (RSS)", "MiB", "limit", 16.0),
         ("guard-cpu", "guard", "guard of the children, CPU while idle", "%", "limit", 1.0),
         ("guard-start", "guard", "guard of the children, start and look", "ms", "times", 3.0),
