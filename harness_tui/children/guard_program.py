@@ -162,13 +162,24 @@ def send(seen: Seen, number: int) -> None:
         if not LINUX:
             os.kill(seen.pid, number)
             return
-        descriptor = os.pidfd_open(seen.pid)
+        descriptor = -1
+        try:
+            descriptor = os.pidfd_open(seen.pid)
+        except ProcessLookupError:
+            return
+        except OSError:
+            pass  # an old kernel, or a sandbox that has no descriptors of processes
         try:
             now = look_linux(seen.pid)
-            if now is not None and same(now.started, seen.started):
+            if now is None or not same(now.started, seen.started):
+                return
+            if descriptor >= 0:
                 signal.pidfd_send_signal(descriptor, number)
+            else:
+                os.kill(seen.pid, number)
         finally:
-            os.close(descriptor)
+            if descriptor >= 0:
+                os.close(descriptor)
     except OSError:
         pass  # it ended meanwhile: the next round shows
 

@@ -137,9 +137,7 @@ def boot_mark() -> str:
 def send(processes: Iterable[Running], number: signal.Signals) -> None:
     """Send a signal to each of these very processes, never to another one that got the same pid."""
     for process in processes:
-        if _LINUX:
-            _send_linux(process, number)
-        elif is_alive(process):
+        if not (_LINUX and _send_by_descriptor(process, number)) and is_alive(process):
             with contextlib.suppress(OSError):
                 os.kill(process.pid, number)
 
@@ -239,15 +237,24 @@ def _carries(pid: int, mark: bytes) -> bool:
         return False
 
 
-def _send_linux(process: Running, number: signal.Signals) -> None:
+def _send_by_descriptor(process: Running, number: signal.Signals) -> bool:
+    """Send a signal without the moment in which a pid may change hands; false where this cannot be done.
+
+    Old kernels and some sandboxes have no descriptors of processes.
+    """
     try:
         descriptor = os.pidfd_open(process.pid)
-    except OSError:
-        return
+    except ProcessLookupError:
+        return True
+    except (AttributeError, OSError):
+        return False
     try:
         if is_alive(process):
             signal.pidfd_send_signal(descriptor, number)
-    except OSError:
-        return  # it ended, or changed its user: the caller looks again
+    except (ProcessLookupError, PermissionError):
+        return True  # it ended, or changed its user: the caller looks again
+    except (AttributeError, OSError):
+        return False
     finally:
         os.close(descriptor)
+    return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import select
 import signal
 import sys
 import threading
@@ -158,13 +157,12 @@ class _Ending:
 async def _watch_terminal(app: HarnessApp, descriptor: int) -> None:
     """Leave when the terminal is gone. A hang-up need not come as a signal: not to a process without a controlling
     terminal, and not through a launcher that ignores it; reading then gives nothing, at once and for ever."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLHUP | select.POLLERR)
-    while True:
-        if any(state & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, state in poll.poll(0)):
-            app.leave(128 + signal.SIGHUP)
-            return
+    from harness_tui.tui.terminal import attributes
+
+    # Asked for its settings, not polled: not every system polls terminals.
+    while attributes(descriptor) is not None:  # noqa: ASYNC110 - nothing tells us
         await asyncio.sleep(TERMINAL_LOOK_S)
+    app.leave(128 + signal.SIGHUP)
 
 
 def _end_without_stuck_threads(code: int) -> None:

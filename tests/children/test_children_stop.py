@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import time
 from collections.abc import Awaitable, Callable
@@ -212,18 +213,22 @@ async def test_close_now_needs_no_loop(tmp_path: Path, python: str, pid_in: PidI
     assert await child.wait() == -9
 
 
-async def test_a_thread_watches_where_there_is_no_descriptor_of_a_process(
-    registry: ChildRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_all_of_it_works_where_there_are_no_descriptors_of_processes(
+    registry: ChildRegistry, tmp_path: Path, python: str, pid_in: PidIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_pid: int, _flags: int = 0) -> int:
-        raise OSError("not here")
+        raise OSError(errno.ENOSYS, "an old kernel, or a sandbox")
 
     monkeypatch.setattr("os.pidfd_open", refuse)
     child = await registry.spawn(["sh", "-c", "sleep 60 & exit 4"], owner="bash", cwd=tmp_path)
     async with asyncio.timeout(5):
         assert await child.wait() == 4
-    sleeper = await registry.spawn(["sleep", "60"], owner="bash", cwd=tmp_path)
-    assert await sleeper.stop() == -15
+    leave = "import os, time; os.setsid(); open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+    child = await registry.spawn(["sh", "-c", f'{python} -c "{leave}" & wait'], owner="bash", cwd=tmp_path)
+    pid = await pid_in(tmp_path / "pid")
+    assert await child.stop() == -15
+    running = processes.look(pid)
+    assert running is None or running.zombie
 
 
 async def test_the_list_says_who_and_how_often(registry: ChildRegistry, tmp_path: Path) -> None:
