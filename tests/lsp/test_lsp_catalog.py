@@ -194,37 +194,37 @@ def test_relative_entries_of_the_path_are_never_used(tmp_path, monkeypatch):
 
 def test_what_is_installed_meanwhile_is_found_after_half_a_minute(tmp_path):
     time = Time()
-    binaries = Binaries(tmp_path, trusted=False, environ={"PATH": str(tmp_path / "bin")}, monotonic=time)
-    assert found(binaries, tmp_path) is None
+    binaries = Binaries(tmp_path / "p", trusted=False, environ={"PATH": str(tmp_path / "bin")}, monotonic=time)
+    assert found(binaries, tmp_path / "p") is None
     binary = make(tmp_path / "bin")
     time.now = 29.0
-    assert found(binaries, tmp_path) is None
+    assert found(binaries, tmp_path / "p") is None
     time.now = 30.0
-    assert found(binaries, tmp_path) == (str(binary),)
+    assert found(binaries, tmp_path / "p") == (str(binary),)
 
 
 def test_a_broken_binary_is_used_again_once_it_changed(tmp_path):
     binary = make(tmp_path / "bin")
-    binaries = Binaries(tmp_path, trusted=False, environ={"PATH": str(tmp_path / "bin")}, monotonic=Time())
-    assert found(binaries, tmp_path) is not None
+    binaries = Binaries(tmp_path / "p", trusted=False, environ={"PATH": str(tmp_path / "bin")}, monotonic=Time())
+    assert found(binaries, tmp_path / "p") is not None
     binaries.mark_broken(binary, "does not work")
-    assert found(binaries, tmp_path) is None
-    assert binaries.reason(spec(), tmp_path) == "does not work"
+    assert found(binaries, tmp_path / "p") is None
+    assert binaries.reason(spec(), tmp_path / "p") == "does not work"
     os.utime(binary, (1, 1))
-    assert found(binaries, tmp_path) == (str(binary),)
+    assert found(binaries, tmp_path / "p") == (str(binary),)
 
 
 def test_a_server_without_the_program_that_it_needs_is_absent_and_says_so(tmp_path):
     make(tmp_path / "bin")
     time = Time()
-    binaries = Binaries(tmp_path, trusted=False, environ={"PATH": str(tmp_path / "bin")}, monotonic=time)
+    binaries = Binaries(tmp_path / "p", trusted=False, environ={"PATH": str(tmp_path / "bin")}, monotonic=time)
     needing = spec(needs=(Need("checker", "which finds the errors"),))
-    assert found(binaries, tmp_path, needing) is None
-    assert binaries.reason(needing, tmp_path) == "checker, which finds the errors, was not found"
-    assert binaries.broken(needing, tmp_path) == "checker, which finds the errors, was not found"
+    assert found(binaries, tmp_path / "p", needing) is None
+    assert binaries.reason(needing, tmp_path / "p") == "checker, which finds the errors, was not found"
+    assert binaries.broken(needing, tmp_path / "p") == "checker, which finds the errors, was not found"
     make(tmp_path / "bin", "checker")
     time.now = 30.0
-    assert found(binaries, tmp_path, needing) == (str(tmp_path / "bin" / "s-server"),)
+    assert found(binaries, tmp_path / "p", needing) == (str(tmp_path / "bin" / "s-server"),)
 
 
 def typescript(folder: Path, version: str, *, classic: bool) -> Path:
@@ -310,11 +310,11 @@ def test_every_server_that_knows_a_file_is_explained(tmp_path):
         ServerSpec("five", ("two",), languages, blocked="disabled in the configuration"),
         ServerSpec("six", ("two",), {".y": "y"}),
     )
-    binaries = Binaries(tmp_path, trusted=False, environ={"PATH": str(binary)}, monotonic=Time())
-    entries = Chooser(tmp_path, specs, binaries).explain(tmp_path / "a.x")
+    binaries = Binaries(tmp_path / "p", trusted=False, environ={"PATH": str(binary)}, monotonic=Time())
+    entries = Chooser(tmp_path / "p", specs, binaries).explain(tmp_path / "p" / "a.x")
     assert [(entry.name, entry.serves, entry.reason, entry.install) for entry in entries] == [
         ("one", False, "one was not found", "get one"),
-        ("two", True, f"works in {tmp_path}", None),
+        ("two", True, f"works in {tmp_path / 'p'}", None),
         ("three", False, "two serves in its place", None),
         ("four", False, "serves only below a folder with four.toml", None),
         ("five", False, "disabled in the configuration", None),
