@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from harness_tui.agent.asking import LookAgain, Outcome
@@ -12,13 +12,14 @@ from harness_tui.agent.hooks import Hooks
 from harness_tui.agent.state import SessionState
 from harness_tui.core.events import PermissionResolved
 from harness_tui.core.messages import ToolCall
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, GateCall, GateDecision, Origin, PreparedCall, Tool
 from harness_tui.core.values import Action, AgentDefinition, Rule
 
 _STRICTNESS: Final[dict[Action, int]] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Admission:
     """How the gate left a call. ``refusal`` is what the model is told where it may not run.
 

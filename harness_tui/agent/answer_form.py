@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -17,6 +16,7 @@ from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import RunError
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import read_regular
+from harness_tui.core.record import record
 
 ROUNDS: Final = 2
 """How often an answer that does not fit is sent back."""
@@ -31,7 +31,7 @@ class FormError(Exception):
     """An answer that does not fit; the text says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnswerForm:
     """A checked schema. Make one with :func:`load_form`."""
 

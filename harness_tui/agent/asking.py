@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from harness_tui.agent.parts import AskPolicy
@@ -24,6 +23,7 @@ from harness_tui.core.events import (
 )
 from harness_tui.core.ids import new_id
 from harness_tui.core.intents import Answer
+from harness_tui.core.record import record
 from harness_tui.core.seams import (
     AnswerScript,
     GateCall,
@@ -44,7 +44,7 @@ LookAgain: TypeAlias = Callable[[], Awaitable[Preview | None]]
 _CHANGED: Final = "It changed while you looked: this is what would be done now."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """How an ask ended. ``by_person`` tells a person's no from a policy's."""
 

@@ -21,6 +21,7 @@ from harness_tui.core.event_parts import DiffPreview, Preview, Truncation
 from harness_tui.core.events import Event, ToolFinished, ToolProgress, ToolStarted
 from harness_tui.core.limits import TOOL_OUTPUT_LINES
 from harness_tui.core.messages import ToolCall, ToolMessage
+from harness_tui.core.record import record
 from harness_tui.core.seams import (
     CallCancelled,
     Origin,
@@ -48,7 +49,7 @@ _RENEWED = (
 _CANCELLED_BEFORE = "Cancelled by the person before it ran."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finish:
     """The result of one call.
 

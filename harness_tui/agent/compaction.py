@@ -10,7 +10,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.agent.outfit import Outfit
@@ -22,6 +21,7 @@ from harness_tui.agent.working_set import loaded_skills
 from harness_tui.core.events import ContextCompacted, MessageAdded, ModelRetried, Notice, UsageUpdated
 from harness_tui.core.limits import COMPACTION_KEPT, COMPACTION_RESERVE
 from harness_tui.core.messages import Message, ToolMessage, UserMessage
+from harness_tui.core.record import record
 from harness_tui.core.seams import Finished, Model, ModelError, ModelSettings, TextChunk, Usage
 from harness_tui.core.values import AgentDefinition, ToolSpec
 
@@ -38,7 +38,7 @@ _SKILL_CHARS: Final = 40_000
 _REQUEST: Final = re.compile(r"^<request>\n(.*)\n</request>$", re.DOTALL | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Budget:
     """When to compact, and how much of the latest turns is kept, in tokens. ``limit`` is the model's."""
 

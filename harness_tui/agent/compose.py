@@ -6,7 +6,6 @@ Nothing is sent when an expansion fails: the run is refused, and the error says 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness_tui.agent.asking import Asker
@@ -18,13 +17,14 @@ from harness_tui.core.ids import new_id
 from harness_tui.core.intents import Submit
 from harness_tui.core.messages import UserMessage
 from harness_tui.core.paths import is_inside, name_in
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, GateCall, Origin
 from harness_tui.core.values import AgentDefinition, Rule
 from harness_tui.library.expansion import Expansion
 from harness_tui.library.mentions import ReadGate
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Composed:
     """A message ready to be sent, or the error that stops it."""
 

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Event, Notice
 from harness_tui.core.paths import name_in
 from harness_tui.core.patterns import matches
+from harness_tui.core.record import record
 from harness_tui.core.seams import Child
 from harness_tui.core.text import clean_for_display, cut_end
 
@@ -31,7 +31,7 @@ _REASON_CHARS: Final = 4_000
 _NOTICE_CHARS: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ran:
     """What a hook did: its exit code, ``None`` when it did not end in time or could not start, and its words."""
 

@@ -6,7 +6,6 @@ import glob
 import html
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ from typing import Final
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import AGENTS_MD_BYTES
 from harness_tui.core.paths import is_inside, name_in, read_regular
+from harness_tui.core.record import record
 
 NAMES: Final = ("AGENTS.md",)
 """File names in the order in which a folder is looked at: the first that stands there is read."""
@@ -22,7 +22,7 @@ PATTERN_FILES: Final = 50
 """How many files one pattern of ``instructions`` may name."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InstructionFile:
     """An instruction file that was read; ``problem`` says why one was not."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from harness_tui.agent.answer_form import AnswerForm
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.config.settings import Settings
+from harness_tui.core.record import record
 from harness_tui.core.seams import (
     AuditSink,
     Clock,
@@ -32,7 +32,7 @@ AskPolicy: TypeAlias = Literal["person", "allow", "refuse"]
 """Who decides what nobody's rule decides: a person at a front end, or ``--ask``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentParts:
     """The parts of one project.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness_tui.agent.instructions import InstructionFile, instructions_text
+from harness_tui.core.record import record
 from harness_tui.core.seams import Clock
 from harness_tui.core.values import AgentDefinition
 
@@ -29,7 +29,7 @@ How to answer:
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptPart:
     """One part of the system prompt; ``source`` says where it comes from."""
 

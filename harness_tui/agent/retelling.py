@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.agent.tokens import CHARS_A_TOKEN, text_tokens
 from harness_tui.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from harness_tui.core.record import record
 from harness_tui.core.text import cut_end, cut_middle
 
 _RESULT_BYTES: Final = 2_000
@@ -18,7 +18,7 @@ _MESSAGE_BYTES: Final = 16_000
 _MESSAGE_LINES: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Split:
     """A history in two: ``old`` is summed up, ``recent`` kept as it is told."""
 

@@ -16,12 +16,13 @@ from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.agent.working_set import WorkingSet, loaded_skills
 from harness_tui.core.bus import EventStream
 from harness_tui.core.events import Event, Notice
+from harness_tui.core.record import record
 from harness_tui.core.seams import AnswerScript, Model
 from harness_tui.core.values import AgentDefinition
 from harness_tui.sessions.recorder import Recorder
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ParentLink:
     """The session that a subagent works for. ``agents`` are its agents, whose limits hold here too."""
 

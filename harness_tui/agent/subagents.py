@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from harness_tui.agent.compose import Composed
@@ -16,6 +15,7 @@ from harness_tui.agent.run_end import EndReason
 from harness_tui.core.errors import ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, Model, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display, cut_end, cut_middle
 from harness_tui.core.values import AgentDefinition, ToolSpec
@@ -28,7 +28,7 @@ _ABOUT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Task:
     """What a subagent is to do. ``session`` is that of an earlier task to go on with."""
 
@@ -38,7 +38,7 @@ class Task:
     session: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskEnd:
     """How a subagent's run ended: ``reason`` as in ``run_finished``, ``text`` its last message."""
 

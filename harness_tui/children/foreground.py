@@ -7,10 +7,11 @@ import signal
 import subprocess
 import threading
 from collections.abc import Generator
-from dataclasses import dataclass
+
+from harness_tui.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ForegroundProgram:
     """A program that has the terminal."""
 

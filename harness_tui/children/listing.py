@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from harness_tui.children import processes
 from harness_tui.children.ledger import LedgerChild, read_ledgers
+from harness_tui.core.record import record
 from harness_tui.core.redaction import redact
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Descendant:
     """A process that a child started, directly or not. ``rss`` in bytes, ``cpu`` in seconds."""
 
@@ -22,7 +23,7 @@ class Descendant:
     command: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProcessInfo:
     """One running child.
 

@@ -12,16 +12,17 @@ import signal
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from harness_tui.core.record import record
 
 _LINUX: Final = sys.platform == "linux"
 _POLL_S: Final = 0.02
 _LISTINGS: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Running:
     """One process. ``pid`` and ``started`` together name it for good; ``rss`` in bytes, ``cpu`` in seconds.
 

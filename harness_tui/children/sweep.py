@@ -7,7 +7,6 @@ carries the dead shell's mark is ended too, with all descendants. Blocks: run it
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +14,12 @@ from harness_tui.children import processes
 from harness_tui.children.child import sweep_strays
 from harness_tui.children.environment import SHELL_MARK
 from harness_tui.children.ledger import LeftLedger, read_ledgers
+from harness_tui.core.record import record
 
 _GRACE_S: Final = 0.5
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Swept:
     """What one sweep did: the owners of ended children, and the pids that could not be ended."""
 

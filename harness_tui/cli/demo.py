@@ -11,10 +11,10 @@ import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness_tui.config.bundled import bundled
+from harness_tui.core.record import record
 
 MESSAGE = "/round-total apples 2"
 
@@ -26,7 +26,7 @@ mcp:
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scene:
     """The scratch project and the script that its model plays."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness_tui.agent.answer_form import AnswerForm
@@ -16,6 +15,7 @@ from harness_tui.config.loader import Flags
 from harness_tui.core.errors import UsageError
 from harness_tui.core.events import RunFinished
 from harness_tui.core.intents import Submit
+from harness_tui.core.record import record
 from harness_tui.core.seams import Model
 from harness_tui.library.commands import RESERVED
 from harness_tui.models.offline import WAYS_TEXT
@@ -24,7 +24,7 @@ from harness_tui.workspace.workspace import OpenOptions, Workspace
 _USAGE_KINDS = frozenset({"unknown-command", "unknown-agent", "unknown-model", "usage"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunRequest:
     """What ``harness run`` was asked for. ``session`` is an id, or ``latest``."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +21,7 @@ from harness_tui.config.settings import Settings
 from harness_tui.config.trust import TrustStore
 from harness_tui.core.ids import new_id
 from harness_tui.core.paths import is_inside, name_in
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, GateCall, Origin, PermissionGate
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import Rule
@@ -31,7 +31,7 @@ from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.gate import Gate
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Opened:
     """A project with its configuration and its library, read but with nothing started."""
 

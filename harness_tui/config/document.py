@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from harness_tui.config.problems import Problem
+from harness_tui.core.record import record
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """Values of a file as JSON data, with the line (from 1) of every key and list item.
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from harness_tui.core.record import record
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -17,7 +18,7 @@ _NAME: Final = re.compile(r"(?=.{1,253}\Z)[a-z0-9_](?:[a-z0-9_-]{0,62})?(?:\.[a-
 _NUMBER_LABEL: Final = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EgressRule:
     """One rule, read. Exactly one of ``name``, ``suffix`` and ``network`` is set, or none for ``*``, which is all.
 

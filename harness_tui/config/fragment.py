@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias, cast
 
 from harness_tui.config.problems import Level, Problem
+from harness_tui.core.record import record
 
 Dialect: TypeAlias = Literal["harness", "mcp-json", "plain"]
 """How placeholders are written in a file; ``plain`` text (flags, environment) has none."""
 Keys: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleEntry:
     """One permission rule of a file."""
 
@@ -22,7 +23,7 @@ class RuleEntry:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fragment:
     """What one file says, entries that are wrong taken out and explained.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness_tui.config.document import Document, broken_document, split_front_matter
 from harness_tui.config.yaml_source import parse_yaml, read_text
 from harness_tui.core.limits import FRONT_MATTER_BYTES, TEMPLATE_BYTES
+from harness_tui.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FrontMatter:
     """The parsed front matter of a file (a mapping) and the text after it."""
 

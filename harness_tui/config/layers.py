@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from harness_tui.config.fragment import Dialect, Fragment, Keys
 from harness_tui.config.problems import Problem
 from harness_tui.config.sources import SourceFile
+from harness_tui.core.record import record
 
 OriginState: TypeAlias = Literal["used", "overridden", "untrusted", "unusable"]
 
@@ -16,7 +17,7 @@ _ADDRESSES: Final[dict[str, tuple[str, ...]]] = {"mcp": ("command", "url"), "pro
 _CREDENTIALS: Final = ("headers", "oauth", "env", "inherit", "api_key", "extra_body")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Origin:
     """One configured value and the place it comes from; ``state`` tells whether it counts."""
 
@@ -26,7 +27,7 @@ class Origin:
     state: OriginState = "used"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaf:
     """A value that is no mapping. ``path`` is its file, which placeholders and relative paths are read against."""
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness_tui.core.errors import UsageError
+from harness_tui.core.record import record
 
 _NAME = "harness"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Places:
     """The four base folders, each with ``harness`` as its last part."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from harness_tui.core.record import record
 
 if TYPE_CHECKING:
     from harness_tui.core.events import Notice
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 Level: TypeAlias = Literal["info", "warning", "error"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """One fault. ``where`` is ``file:line`` (or a file, or a variable), ``code`` a stable word for programs."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness_tui.core.errors import UsageError
+from harness_tui.core.record import record
 
 _MARKS: Final = (".harness", ".git")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Project:
     """A project: its root, and the folder inside it where the person started. Both are real paths."""
 

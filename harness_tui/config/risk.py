@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from harness_tui.config.document import split_front_matter
 from harness_tui.core.paths import digest
+from harness_tui.core.record import record
 from harness_tui.core.text import cut_end
 
 _WIDENING_KEYS: Final = ("agent", "mode", "instructions", "hooks")
@@ -26,7 +26,7 @@ _BRACES: Final = re.compile(r"!\{([^}]*)\}")
 _SHOWN: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Risk:
     """What trust covers of one file.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
+from harness_tui.core.record import record
 
 Layer: TypeAlias = Literal["user", "servers", "project", "local", "file"]
 Kind: TypeAlias = Literal["config", "servers", "agent", "command", "skill", "toml"]
@@ -41,7 +41,7 @@ _MAX_DEPTH: Final = 6
 _SKIPPED: Final = ("node_modules", ".git")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceFile:
     """One file and how it is read; it need not exist. A folder may hold thousands, so the path is plain text."""
 

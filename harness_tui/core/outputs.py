@@ -10,12 +10,12 @@ import contextlib
 import hashlib
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.paths import make_private_folder
+from harness_tui.core.record import record
 from harness_tui.core.text import cut_middle, fits, followed_by
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -23,7 +23,7 @@ _NAME_CHARS: Final = 80
 _NAME_TRIES: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limited:
     """Text within the limits. ``path`` is the file with the whole, ``None`` when nothing was cut (or nothing could be
     kept, which ``text`` tells); ``bytes`` is the size of the whole in UTF-8."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field
+from functools import cache
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -18,19 +19,29 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(type(value).__dataclass_fields__)
 
 
+@cache
+def _shown(cls: Any) -> tuple[str, ...]:
+    return tuple(name for name, item in cls.__dataclass_fields__.items() if item.repr)
+
+
+@cache
+def _compared(cls: Any) -> tuple[str, ...]:
+    return tuple(name for name, item in cls.__dataclass_fields__.items() if item.compare)
+
+
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in _names(self))
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in _shown(type(self)))
     return f"{type(self).__qualname__}({shown})"
 
 
 def _eq(self: Any, other: object) -> Any:
     if type(self) is not type(other):
         return NotImplemented
-    return all(getattr(self, name) == getattr(other, name) for name in _names(self))
+    return all(getattr(self, name) == getattr(other, name) for name in _compared(type(self)))
 
 
 def _hash(self: Any) -> int:
-    return hash((type(self), *(getattr(self, name) for name in _names(self))))
+    return hash((type(self), *(getattr(self, name) for name in _compared(type(self)))))
 
 
 def _refuse_set(self: Any, name: str, value: object) -> None:

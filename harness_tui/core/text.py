@@ -7,8 +7,9 @@ before it reaches a widget, a title or a terminal.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from harness_tui.core.record import record
 
 _OSC: Final = r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"
 _STRING: Final = r"\x1b[PX^_][^\x1b]*(?:\x1b\\)?"
@@ -50,7 +51,7 @@ def clean_for_display(text: str, *, one_line: bool = False, show_invisible: bool
     return text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cut:
     """Text within limits. ``omitted`` is the number of bytes left out, 0 when nothing was."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import httpx2
 
+from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.egress.egress import Egress
 from harness_tui.egress.errors import BadUrlError, EgressError, EgressLimitError
@@ -25,7 +25,7 @@ _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _REASON_CHARS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hop:
     """One redirect: the status that said so, and where it led."""
 
@@ -33,7 +33,7 @@ class Hop:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fetched:
     """What came back. ``elsewhere`` is where a redirect leads that was not followed, and then there is no body.
 

@@ -8,11 +8,11 @@ may be where it is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.config.egress_rules import Address, EgressRule, read_rule
 from harness_tui.config.settings import EgressEntry, EgressSettings
+from harness_tui.core.record import record
 from harness_tui.core.seams import AuditSink
 from harness_tui.core.text import clean_for_display
 from harness_tui.egress.addresses import carried_address, disguise, kind_of, plain_form
@@ -27,7 +27,7 @@ def is_loopback_name(host: str) -> bool:
     return host == LOOPBACK_NAMES[0] or host.endswith(LOOPBACK_NAMES[1])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where a request goes: the host as it is written, its address when it is one, the port."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from harness_tui.config.egress_rules import Address
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.record import record
 from harness_tui.core.redaction import REDACTOR
 from harness_tui.egress.addresses import plain_form
 from harness_tui.egress.policy import Place, is_loopback_name
@@ -20,7 +21,7 @@ from harness_tui.egress.policy import Place, is_loopback_name
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proxy:
     """One proxy. ``variable`` is where it comes from; the credentials never show."""
 
@@ -53,7 +54,7 @@ def is_on_this_machine(place: Place) -> bool:
     return plain_form(place.address).is_loopback
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Exception:
     """One entry of ``NO_PROXY``: a name with everything below it, an address or a network, for one port or all."""
 

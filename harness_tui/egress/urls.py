@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, urljoin
 
 from harness_tui.config.egress_rules import Address, is_name, is_number
+from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.egress.errors import BadUrlError
 
@@ -28,7 +28,7 @@ _PATH_SAFE: Final = "/:@!$&'()*+,;=-._~%"
 _SHOWN_CHARS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Url:
     """An http or https URL. ``host`` is a name in ASCII or an address without brackets; ``address`` is set for one."""
 

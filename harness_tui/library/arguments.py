@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from harness_tui.core.record import record
 from harness_tui.library.forms import Argument
 
 _SPACE: Final = re.compile(r"\s+")
 _ESCAPED: Final = re.compile(r'\\(["\\])')
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """One word: its value without group quotes, and where it stands in the line."""
 
@@ -27,7 +27,7 @@ class Word:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArgumentLine:
     """A line of arguments as typed, outer blanks removed, with its words."""
 

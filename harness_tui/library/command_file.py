@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import read_regular
+from harness_tui.core.record import record
 from harness_tui.library.diagnostics import Diagnostic, Findings
 from harness_tui.library.discovery import Stamp
 from harness_tui.library.expand import TemplateSource
@@ -23,7 +24,7 @@ _LINK_TEXT: Final = re.compile(r"(?:\.{1,2}/)*[\w.-]+(?:/[\w.-]+)+|[\w.-]+\.md")
 _MENU_CHARS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """A command file. ``error`` is the code that stops it; ``shadowed_by`` the path of the file used in its place.
 

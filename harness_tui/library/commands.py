@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.record import record
 from harness_tui.library.command_file import Command, CommandCache, command_name, name_key
 from harness_tui.library.diagnostics import Diagnostic
 from harness_tui.library.discovery import Found, Walk
@@ -51,7 +52,7 @@ RESERVED: Final = frozenset(
 _SCOPES: Final = tuple(RANK)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommandIndex:
     """All commands at one moment. ``names`` are those in use, ``untrusted`` those of untrusted folders only."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from harness_tui.core.record import record
 
 CandidateKind: TypeAlias = Literal["command", "skill", "prompt"]
 
@@ -12,7 +13,7 @@ CANDIDATES: Final = 50
 _SCORE: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """One thing to complete to, without the slash. ``source`` is its scope, or the server of a prompt."""
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from harness_tui.core.events import Notice
+from harness_tui.core.record import record
 
 Level: TypeAlias = Literal["error", "warning", "info"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """One finding. ``line`` counts from 1; ``code`` is a stable word; an ``error`` makes the file unusable."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from harness_tui.core.record import record
 from harness_tui.library.diagnostics import Diagnostic
 
 COMMAND_DEPTH: Final = 5
@@ -18,7 +18,7 @@ SKILL_FOLDERS: Final = 2_000
 SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stamp:
     """What tells whether a file changed. ``real`` names the file itself, whatever links lead to it.
 
@@ -33,7 +33,7 @@ class Stamp:
     inode: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """A file in a root; ``parts`` are its folders and name below the root.
 

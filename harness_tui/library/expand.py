@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.event_parts import CommandRef
+from harness_tui.core.record import record
 from harness_tui.core.values import Rule
 from harness_tui.library.arguments import ArgumentLine, read_line
 from harness_tui.library.diagnostics import Diagnostic
@@ -31,7 +31,7 @@ _LARGE_CHARS: Final = 16_384  # more takes longer than the loop may be held
 _VARIABLE: Final = re.compile(r"\$\{(" + "|".join(VARIABLES) + r")\}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TemplateSource:
     """A template to be filled. ``shell`` tells whether its shell parts count; else they are text.
 

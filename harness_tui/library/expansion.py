@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from harness_tui.core.event_parts import CommandRef
 from harness_tui.core.messages import Attachment
+from harness_tui.core.record import record
 from harness_tui.core.seams import ProcessSpawner, PromptSource
 from harness_tui.core.values import Rule
 from harness_tui.library.mentions import ReadGate
@@ -25,7 +25,7 @@ class ShellGate(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Surroundings:
     """Where and for whom a template is expanded.
 
@@ -48,7 +48,7 @@ class Surroundings:
     prompts: PromptSource | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Expansion:
     """What a line became. With an ``error``, a code, nothing may be sent and nothing has run.
 

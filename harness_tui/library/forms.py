@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from harness_tui.core.record import record
 
 FormKind: TypeAlias = Literal["line", "index", "number", "name"]
 
@@ -31,14 +32,14 @@ _DIGITS: Final = re.compile(r"\$\{?[0-9]+")
 _INDEX: Final = re.compile(r"\[(0|[1-9][0-9]?)\]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """Text that goes through as it is."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """A place for arguments. ``number`` counts from 1; ``source`` is how it was written, for when it is not live."""
 
@@ -50,7 +51,7 @@ class Argument:
     fenced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """One of :data:`VARIABLES`."""
 
@@ -58,7 +59,7 @@ class Variable:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Escaped:
     """A form kept as text by one backslash; ``weak`` if it is a number in a fence, where it may need no keeping."""
 
@@ -69,7 +70,7 @@ class Escaped:
 Part: TypeAlias = Text | Argument | Variable | Escaped
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     """A form found in text: the part it gives, and where the text goes on."""
 

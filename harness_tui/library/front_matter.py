@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from harness_tui.core.limits import FRONT_MATTER_BYTES, TEMPLATE_BYTES
+from harness_tui.core.record import record
 from harness_tui.library.diagnostics import Diagnostic, Findings
 from harness_tui.library.yaml_loader import FrontMatterYamlError, Node, Pair, Parsed, Scalar, parse
 
@@ -26,7 +27,7 @@ _BLOCK_SIGN: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
 _CUT_COMMENT: Final = re.compile(r"\s(#[^\s#].*)$")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One key with its value; ``line`` counts from 1 in the file."""
 
@@ -35,7 +36,7 @@ class Entry:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """A file taken apart.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from harness_tui.core.record import record
 from harness_tui.library.coercion import Reader
 from harness_tui.library.diagnostics import Findings
 from harness_tui.library.front_matter import Document
@@ -34,7 +34,7 @@ RUN_KEYS: Final = frozenset(
 _NAME: Final = re.compile(r"[^\W\d]\w*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Header:
     """How a template is run. ``arguments`` are declared names by position from 1; ``timeout`` is in seconds.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from harness_tui.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Invocation:
     """``/name`` and what follows it."""
 

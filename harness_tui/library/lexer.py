@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from harness_tui.core.record import record
 from harness_tui.library.forms import FormScanner, Part, Text
 
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)(?:\n|\Z)")
@@ -26,7 +26,7 @@ _QUOTED: Final = re.compile(r'@"([^"\n]+)"')
 _BEFORE_NO_MENTION: Final = frozenset("_./@`")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shell:
     """A command to run; its output takes the place of ``source``."""
 
@@ -34,7 +34,7 @@ class Shell:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mention:
     """A file named by ``@path``. ``parts`` make the path; ``quoted`` is the form with ``"``."""
 

@@ -6,12 +6,12 @@ A singular spelling of a folder is read too, with a hint.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
+from harness_tui.core.record import record
 
 Scope: TypeAlias = Literal["bundled", "user", "project"]
 Kind: TypeAlias = Literal["commands", "skills"]
@@ -40,7 +40,7 @@ _PROJECT: Final = {"commands": PROJECT_COMMANDS, "skills": PROJECT_SKILLS}
 _USER: Final = {"commands": USER_COMMANDS, "skills": USER_SKILLS}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Root:
     """One folder to scan. ``trusted`` is false for a project's while the person has not trusted it.
 

@@ -17,6 +17,7 @@ from harness_tui.children.lookup import find_shell
 from harness_tui.children.unattended import UNATTENDED
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import BASH_DRAIN_S, SHELL_PART_CHARS
+from harness_tui.core.record import record
 from harness_tui.core.seams import Child, ProcessSpawner
 
 SHELL_PARTS: Final = 20
@@ -51,7 +52,7 @@ class _Output:
         return text.rstrip("\n")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ShellRunner:
     """Runs parts in ``root`` with the words as parameters and ``env`` added; ``seconds`` is the limit of each."""
 

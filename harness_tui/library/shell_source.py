@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from harness_tui.core.record import record
 
 _POINT: Final = re.compile(r"['\"\\$]")
 _INDEX: Final = re.compile(r"\$ARGUMENTS\[(0|[1-9][0-9]?)\]")
@@ -20,7 +21,7 @@ _ALL: Final = re.compile(r"\$\{?[@*]")
 _ANSI_QUOTED: Final = re.compile(r"\$'(?:[^'\\]|\\.)*'?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ShellSource:
     """A command as written and as it is run. ``numbers`` are the parameters that it names, ``takes_all`` tells that it
     uses the whole line."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import digest, read_regular
+from harness_tui.core.record import record
 from harness_tui.library.coercion import Reader
 from harness_tui.library.diagnostics import Diagnostic, Findings
 from harness_tui.library.front_matter import Document, read_document
@@ -29,7 +30,7 @@ _UNUSABLE: Final = re.compile(r"[/\\<>\x00-\x1f\x7f-\x9f]")
 _SCANNED: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Skill:
     """A skill. ``loaded`` is false when it cannot be used; ``shadowed_by`` is the path of the one used in its place.
 

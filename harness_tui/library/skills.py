@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from harness_tui.core.patterns import matches
+from harness_tui.core.record import record
 from harness_tui.core.values import AgentDefinition
 from harness_tui.library.diagnostics import Diagnostic
 from harness_tui.library.discovery import Found, Stamp, Walk, skill_file
@@ -20,7 +21,7 @@ Denied: TypeAlias = Callable[[str], bool]
 """Tells whether a skill of that name is denied by a permission rule."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkillIndex:
     """All skills at one moment. ``names`` holds those in use, by name; the rest is found by slug or folder."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from harness_tui.core.record import record
 from harness_tui.library.arguments import ArgumentLine, live_numbers
 from harness_tui.library.forms import Argument, Escaped, Part, Text, Variable
 from harness_tui.library.lexer import Mention, Shell, Token, lex
 from harness_tui.library.shell_source import ShellSource, read_shell
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ShellPart:
     """A shell part in its place; ``source`` is what runs."""
 
@@ -22,7 +23,7 @@ class ShellPart:
 Filled = Text | Argument | Variable | ShellPart | Mention
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Template:
     """Settled tokens. ``highest`` is the highest live number or 0; ``takes_arguments`` tells if any form is live."""
 

@@ -7,9 +7,10 @@ shared nodes; here every scalar stays text and the composer refuses what front m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+
+from harness_tui.core.record import record
 
 if TYPE_CHECKING:
     import yaml
@@ -18,7 +19,7 @@ _DEPTH: Final = 24
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scalar:
     """A text. ``plain`` tells that it was written without quotes, so that ``~`` means nothing is there."""
 
@@ -31,7 +32,7 @@ class Scalar:
         return self.plain and self.text in _NULLS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sequence:
     """A list with its source text; ``flow`` is the bracketed form."""
 
@@ -40,7 +41,7 @@ class Sequence:
     flow: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mapping:
     """A map with its source text, keys in file order."""
 
@@ -52,7 +53,7 @@ class Mapping:
 Node = Scalar | Sequence | Mapping
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pair:
     """One top-level key with its value and the line that it stands in, counted from 0."""
 
@@ -61,7 +62,7 @@ class Pair:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parsed:
     """The top level of a document: its pairs in file order, or ``None`` when it is no map."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from harness_tui.core.record import record
 from harness_tui.core.values import LspState
 from harness_tui.lsp.catalog import install_hint
 from harness_tui.lsp.roots import Binaries, Placed, root_for
 from harness_tui.lsp.spec import ServerSpec
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chosen:
     """A server that serves a file: its entry, the folder that it works in, and what is started."""
 
@@ -21,7 +21,7 @@ class Chosen:
     placed: Placed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Explained:
     """Why a server serves a file or does not. ``install`` says how it is got, where it is missing."""
 

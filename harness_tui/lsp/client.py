@@ -8,11 +8,12 @@ inquiry goes on, so that a late answer is still reported.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.record import record
 from harness_tui.core.seams import Clock, ProcessSpawner
 from harness_tui.core.values import DiagnosticItem, VerdictWord
 from harness_tui.lsp.connection import Connection
@@ -31,7 +32,7 @@ _DEPENDANTS: Final = 5
 _DEPENDANTS_AFTER_S: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answer:
     """What one server says of one file. ``reason`` goes on after its name, except for ``skipped``."""
 

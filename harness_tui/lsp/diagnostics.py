@@ -8,10 +8,10 @@ because some servers send different ones on each way, and are joined when they a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from harness_tui.core.record import record
 from harness_tui.core.text import cut_end
 from harness_tui.core.values import DiagnosticItem, RelatedPlace, Severity
 from harness_tui.lsp.text import PositionEncoding, code_point_column
@@ -28,7 +28,7 @@ _SEVERITIES: Final[dict[int, Severity]] = {1: "error", 2: "warning", 3: "info", 
 _RANKS: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "info": 2, "hint": 3}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """One set as it came: ``raw`` items, the document ``version`` that they belong to (``None`` = not said).
 
@@ -43,7 +43,7 @@ class Slot:
     result_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ItemSet:
     """Items that were read: at most ``KEPT_ITEMS``, errors kept first. ``omitted`` more were left out for their number,
     ``broken`` could not be read."""
@@ -53,7 +53,7 @@ class ItemSet:
     broken: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Known:
     """The last set that counted as an answer, and the digest of the text that it belongs to.
 

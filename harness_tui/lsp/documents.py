@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from harness_tui.core.record import record
 from harness_tui.lsp.text import FileStamp, NotADocumentError, Snapshot, read_snapshot, split_lines, stamp_of
 from harness_tui.lsp.uris import same_path
 
@@ -63,7 +64,7 @@ class Document:
         return self._lines
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Look:
     """What a look at the disk found: the text asked for or why there is none, and what else changed or is gone."""
 

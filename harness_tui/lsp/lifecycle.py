@@ -10,11 +10,11 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.record import record
 from harness_tui.core.seams import Clock, ProcessSpawner
 from harness_tui.core.values import LspState
 from harness_tui.lsp.connection import Connection
@@ -24,7 +24,7 @@ from harness_tui.lsp.rpc import PeerClosedError, RpcError
 from harness_tui.lsp.spec import ServerSpec
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Timings:
     """The times of a server in seconds, and the limits on its crashes.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from harness_tui.core.errors import HarnessError
 from harness_tui.core.event_parts import ServerDetail
 from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
 from harness_tui.core.paths import name_in
+from harness_tui.core.record import record
 from harness_tui.core.seams import Clock, EventSink, ProcessSpawner, Tool
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import DiagnosticItem, LspState, ServerVerdict, Verdict, VerdictWord
@@ -40,7 +41,7 @@ _FAULTS: Final = 5
 _STOPPED: Final = "was stopped by a person"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LspStatus:
     """One server as ``lsp list`` shows it; a server that serves several roots has one for each.
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import name_in
+from harness_tui.core.record import record
 from harness_tui.lsp.client import Client
 from harness_tui.lsp.connection import Connection
 from harness_tui.lsp.documents import Document
@@ -50,7 +50,7 @@ _AGAIN: Final = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 _HOVER_CHARS: Final = 4_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A place in a file, 1-based, with the text of its line; ``what`` says what stands there where it is known."""
 
@@ -75,7 +75,7 @@ class Servers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Spot:
     """A symbol's place in an open document, as its server counts."""
 

@@ -7,7 +7,6 @@ its line.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -15,6 +14,7 @@ from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.paths import name_in
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display, cut_middle
 from harness_tui.core.values import SourceRef, ToolSpec
@@ -50,7 +50,7 @@ _SPEC: Final = ToolSpec(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Question:
     operation: str
     symbol: str

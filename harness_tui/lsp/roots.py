@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.children.lookup import find_binary
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import is_inside, resolve
+from harness_tui.core.record import record
 from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.typescript import NATIVE_SINCE, TypeScript, find_typescript
 
@@ -65,7 +65,7 @@ def place_in_project(path: Path, project: Path) -> Path | None:
     return absolute if is_inside(absolute, project) else project / real.relative_to(real_project)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Placed:
     """What a server is started with: the binary as an absolute path and its arguments, and what it is told first."""
 
@@ -73,7 +73,7 @@ class Placed:
     initialization: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Found:
     at: float
     placed: Placed | None

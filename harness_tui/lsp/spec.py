@@ -5,9 +5,11 @@ Everything that differs from server to server is data here; what a server can do
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Literal
+
+from harness_tui.core.record import record
 
 LANGUAGE_IDS: Final[dict[str, str]] = {
     ".py": "python",
@@ -61,7 +63,7 @@ LANGUAGE_IDS: Final[dict[str, str]] = {
 """Language identifiers for servers that configuration adds; any other extension is sent without its dot."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Need:
     """A program that a server starts itself; without ``program`` it has nothing to say. ``why`` goes on after it."""
 
@@ -69,7 +71,7 @@ class Need:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerSpec:
     """One language server, before it is known whether it can be found.
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast
+
+from harness_tui.core.record import record
 
 KINDS: Final = (
     "file",
@@ -44,7 +45,7 @@ _DEPTH: Final = 12
 _SYMBOLS: Final = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbol:
     """An entry of an outline: its name's 0-based place in the server's units, its last line, its path of names."""
 

@@ -7,13 +7,13 @@ number after them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import digest, read_regular
+from harness_tui.core.record import record
 
 DOCUMENT_BYTES: Final = MIB
 PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
@@ -26,7 +26,7 @@ class NotADocumentError(HarnessError):
     """A file that no server is shown; ``what`` says why. ``code`` is ``missing`` when it is not there."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileStamp:
     """What tells without reading that a file was written: change time in ns, size, inode."""
 
@@ -35,7 +35,7 @@ class FileStamp:
     inode: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snapshot:
     """A file's text (without byte order mark), the SHA-256 of its bytes, and its stamp."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
@@ -17,6 +16,7 @@ from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.events import DiagnosticsReported
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.paths import is_inside, name_in, resolve
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.text import cut_middle
 from harness_tui.core.values import SourceRef, ToolSpec, Verdict
@@ -54,7 +54,7 @@ class Checker(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Plan:
     paths: tuple[Path, ...]
 

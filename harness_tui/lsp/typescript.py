@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from harness_tui.children.lookup import find_binary
+from harness_tui.core.record import record
 
 NATIVE_SINCE: Final = 7
 _PACKAGE_BYTES: Final = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypeScript:
     """An installed package ``typescript``: its folder and version."""
 

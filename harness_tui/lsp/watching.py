@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from harness_tui.core.record import record
 from harness_tui.lsp.uris import from_uri
 
 CREATED: Final = 1
@@ -21,7 +21,7 @@ _ALL_KINDS: Final = 7
 _PATTERN_CHARS: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Watcher:
     """One registered pattern: a regular expression for paths relative to ``base`` (absolute ones without it)."""
 

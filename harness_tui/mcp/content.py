@@ -11,13 +11,13 @@ import binascii
 import json
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from harness_tui.core.limits import MIB
 from harness_tui.core.messages import Attachment
 from harness_tui.core.paths import make_private_folder
+from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.mcp.listing import CallOutcome
 
@@ -41,7 +41,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NOTE_CHARS: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rendered:
     """What a model is given of an answer, limits not yet applied. ``files`` are the paths of what was saved."""
 
@@ -81,7 +81,7 @@ def sniff(data: bytes) -> tuple[str, str]:
     return _UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Saved:
     path: str
     attachment: Attachment | None

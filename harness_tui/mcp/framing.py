@@ -7,8 +7,9 @@ dropped while it arrives, and only its two ends are kept: enough to find out whi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from harness_tui.core.record import record
 
 KEPT_END_BYTES: Final = 4_096
 """What is kept of each end of an oversized line."""
@@ -20,7 +21,7 @@ _ID_LAST: Final = re.compile(_ID + rb"\s*(?:,\s*" + _VERSION + rb"\s*)?\}\s*$")
 _METHOD_FIRST: Final = re.compile(rb"^\s*\{\s*(?:" + _VERSION + rb'\s*,\s*)?"method"\s*:')
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Oversized:
     """A line that was dropped. ``size`` is its whole length in bytes."""
 

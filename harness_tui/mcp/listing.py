@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from harness_tui.core.record import record
 from harness_tui.core.seams import PromptSpec
 
 Era: TypeAlias = Literal["modern", "legacy"]
@@ -16,7 +16,7 @@ TOKEN_CHARS: Final = 4
 """Characters that count as one token in estimates."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolDefinition:
     """One tool as its server defines it. ``schema`` is the input schema, untouched; hints are the server's own claims.
 
@@ -43,7 +43,7 @@ class ToolDefinition:
         return -(-len(shown) // TOKEN_CHARS)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Quarantined:
     """A tool that is left out, and why."""
 
@@ -51,7 +51,7 @@ class Quarantined:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listing:
     """Everything that one server offers. ``protocol`` is the revision that was negotiated."""
 
@@ -76,7 +76,7 @@ class Listing:
         return f"left out: {listed}" + (f" and {more} more" if more > 0 else "")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallOutcome:
     """The answer to one call. ``content`` holds the blocks in their wire form, ``structured`` any JSON value."""
 
@@ -85,7 +85,7 @@ class CallOutcome:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerStatus:
     """One line of a server list. ``tools`` counts what is offered, ``tokens`` estimates what that costs per request.
 

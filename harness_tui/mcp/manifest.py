@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,13 +16,14 @@ from harness_tui.core.codec import decode, encode
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import MCP_MESSAGE_BYTES
 from harness_tui.core.paths import make_private_folder, read_regular, write_atomic
+from harness_tui.core.record import record
 from harness_tui.mcp.listing import Listing
 
 FORMAT: Final = 1
 """Goes up when the file's shape changes; other formats count as absent."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Manifest:
     """One cached file."""
 

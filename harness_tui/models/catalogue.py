@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from harness_tui.config.settings import ModelLimits, ModelPrice, ProviderSettings
 from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.record import record
 from harness_tui.models import detect as detection
 from harness_tui.models import local_engine, offline
 from harness_tui.models.endpoint import Endpoint
@@ -27,7 +28,7 @@ _MOST: Final = 200
 """Names taken from one provider's list."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelInfo:
     """One model that could be named; a name that ends in ``/*`` stands for any of its provider.
 

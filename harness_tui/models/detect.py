@@ -9,9 +9,9 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
+from harness_tui.core.record import record
 from harness_tui.models.endpoint import Endpoint, is_loopback
 from harness_tui.models.library_dialects import models_request
 from harness_tui.models.providers import LOCAL_PROVIDERS, KeyProvider, LocalProvider, local
@@ -22,7 +22,7 @@ _NAME_CHARS: Final = 256
 _LIST_BYTES: Final = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Detected:
     """A provider that could be used. ``where`` is where its key is, or the address of the server.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from harness_tui.core.errors import UsageError
 from harness_tui.core.limits import MODEL_SILENCE_S
+from harness_tui.core.record import record
 from harness_tui.core.redaction import SECRET_NAMES
 
 _SHORTEST: Final = 4
@@ -17,7 +18,7 @@ _SHORTEST: Final = 4
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Endpoint:
     """Where a provider is, and of which ``kind``. ``key_source`` names the variable or setting of ``api_key``.
 

@@ -10,10 +10,10 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from harness_tui.core.record import record
 from harness_tui.core.redaction import redact
 from harness_tui.core.seams import ModelError, ModelErrorKind
 from harness_tui.core.text import clean_for_display, cut_end
@@ -69,7 +69,7 @@ _BY_WORD: Final[dict[str, ModelErrorKind]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Caller:
     """Who asked whom: what errors name. ``key_source`` is the variable or setting that the key comes from."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ from harness_tui.core.clock import SystemClock, rfc3339
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import make_private_folder, read_regular, write_atomic
+from harness_tui.core.record import record
 from harness_tui.core.redaction import REDACTOR
 from harness_tui.models import keyring_store
 
@@ -26,7 +26,7 @@ Kept: TypeAlias = Literal["keyring", "file"]
 _FORMAT: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredKey:
     """Where the key of ``provider`` is, and the address that it is for. Never the key itself."""
 

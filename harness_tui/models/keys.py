@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from harness_tui.config.settings import Settings
 from harness_tui.core.errors import UsageError
+from harness_tui.core.record import record
 from harness_tui.models.failures import shown_url
 from harness_tui.models.key_store import KeyStore, origin
 from harness_tui.models.providers import KEY_PROVIDERS, address_of, configured
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyRow:
     """One key. ``source`` names a variable, ``file:line`` of the configuration, ``keyring`` or the file.
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
+from harness_tui.core.record import record
 from harness_tui.core.seams import ModelSettings
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.library_parts import UNUSED, import_lean
@@ -22,7 +22,7 @@ _OURS: Final[dict[str, Any]] = {"json_schema_transformer": None}
 """Schemas are adapted by ``tool_schemas`` alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dialect:
     """One protocol. ``table`` names its rules for tools, ``marks_errors`` whether results can be marked as failed."""
 

@@ -15,11 +15,11 @@ import signal
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.record import record
 from harness_tui.core.redaction import REDACTOR
 from harness_tui.core.seams import Child, ModelError, ProcessSpawner
 from harness_tui.core.text import clean_for_display, cut_end
@@ -42,7 +42,7 @@ def installed() -> bool:
     return importlib.util.find_spec(LIBRARY) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Served:
     """Where a running model answers; ``key`` was made for this process alone."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 from harness_tui.config.settings import ModelLimits
 from harness_tui.core.messages import Message
+from harness_tui.core.record import record
 from harness_tui.core.seams import Finished, ModelError, ModelEvent, ModelSettings
 from harness_tui.core.values import ToolSpec
 from harness_tui.models.local_engine import Engine, Engines, Served
@@ -110,7 +111,7 @@ class LocalModel:
         return self._talking[1:]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class About:
     """What a loaded model says of itself: tokens that fit, and whether its template knows tools."""
 

@@ -6,12 +6,13 @@ looks something up belongs into a thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from harness_tui.config.settings import ModelPrice
 from harness_tui.core.model_port import Usage
+from harness_tui.core.record import record
 from harness_tui.models.endpoint import is_loopback
 
 LISTED: Final = {
@@ -26,7 +27,7 @@ LISTED: Final = {
 _MILLION: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listing:
     """What is known of a model: ``price`` for a million tokens, the context in tokens."""
 
@@ -34,7 +35,7 @@ class Listing:
     context: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PriceTag:
     """Which model it is, for the list. ``kind`` is the provider's kind, ``configured`` beats the list."""
 

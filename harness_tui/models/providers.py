@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.config.settings import ProviderSettings
+from harness_tui.core.record import record
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.key_store import StoredKey, origin
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyProvider:
     """A hosted provider. ``keys`` are the variables that may hold its key, ``base_variable`` moves it elsewhere.
 
@@ -30,7 +30,7 @@ class KeyProvider:
     prefer: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LocalProvider:
     """A model server that people run on their own machine."""
 

@@ -7,12 +7,13 @@ import asyncio
 import builtins
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from harness_tui.config.places import Places
 from harness_tui.config.settings import Settings
 from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.record import record
 from harness_tui.core.seams import AnswerScript, Model, ProcessSpawner
 from harness_tui.models import detect as detection
 from harness_tui.models import keys, local_engine, offline
@@ -32,7 +33,7 @@ from harness_tui.models.replay import ReplayModel
 from harness_tui.models.targets import REPLAY, ROLES, Target, Targets, gguf_fault
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DefaultModel:
     """The model that is used because nobody named one; ``notice`` tells the person which, and why."""
 

@@ -8,16 +8,16 @@ what a provider has no keyword for is told in the description.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from harness_tui.core.record import record
 from harness_tui.models import schema_nodes as nodes
 from harness_tui.models.schema_walk import Schema, walk
 
 NodeRule: TypeAlias = Callable[[Schema], Schema]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """A change of single nodes of a schema. ``source`` is where the provider asks for it."""
 
@@ -26,7 +26,7 @@ class Rule:
     apply: NodeRule
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """What one provider takes.
 

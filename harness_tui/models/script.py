@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 from harness_tui.core.paths import expand
+from harness_tui.core.record import record
 from harness_tui.core.seams import ModelErrorKind, ScriptedAnswer, Usage
 from harness_tui.models.script_source import Node, Scalar, Source
 
@@ -16,7 +17,7 @@ _ANSWER_ACTIONS: Final = ("allow", "deny", "accept", "decline", "cancel")
 _SCOPES: Final = ("once", "session", "project", "user")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScriptedCall:
     """A call of a turn; ``call`` is its id where the script gives one, ``raw`` malformed arguments."""
 
@@ -26,7 +27,7 @@ class ScriptedCall:
     raw: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScriptedError:
     """An error that a turn ends with; ``retry_after`` in seconds."""
 
@@ -36,7 +37,7 @@ class ScriptedError:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Turn:
     """One answer. ``wait`` is a file whose appearance it waits for; ``cut`` breaks the stream after the text."""
 
@@ -49,7 +50,7 @@ class Turn:
     wait: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Script:
     """A whole script. ``delay`` in seconds between chunks, ``context`` in tokens."""
 

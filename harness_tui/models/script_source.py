@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import read_regular
+from harness_tui.core.record import record
 
 _SCRIPT_BYTES: Final = 32 * MIB
 _DEPTH: Final = 100
 _NODES: Final = 500_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scalar:
     """A value: ``text`` as it is written, ``value`` as YAML reads it (a date stays text)."""
 
@@ -29,7 +29,7 @@ class Scalar:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sequence:
     """A list."""
 
@@ -37,7 +37,7 @@ class Sequence:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mapping:
     """An object; keys are text."""
 

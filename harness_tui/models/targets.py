@@ -9,13 +9,13 @@ import difflib
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness_tui.config.settings import PROVIDER_KINDS, ModelLimits, ProviderSettings, Settings
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.paths import expand
+from harness_tui.core.record import record
 from harness_tui.models import offline
 from harness_tui.models.endpoint import Endpoint, check_endpoint
 from harness_tui.models.key_store import KeyStore, StoredKey
@@ -35,7 +35,7 @@ ROLES: Final = ("main", "small")
 """Names for what ``model`` and ``small_model`` of the configuration say."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """A model that can be asked: at an ``endpoint``, or for kind ``local`` the GGUF file ``path``."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, cast
 
 from harness_tui.core.messages import ToolCall
+from harness_tui.core.record import record
 from harness_tui.core.values import ToolSpec
 from harness_tui.models.schema_rules import Schema, Table, apply_rules
 from harness_tui.models.schema_walk import each_schema, inlined, moved, target, walk
@@ -22,7 +23,7 @@ _CALL_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _DIGITS: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AdaptedTool:
     """A tool for one provider. ``wrapper`` is the parameter that the arguments stand in, ``keys`` maps names of
     parameters on the wire to their own."""

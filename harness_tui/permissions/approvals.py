@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from harness_tui.core.clock import SystemClock, rfc3339
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import short
+from harness_tui.core.record import record
 from harness_tui.core.seams import Clock
 from harness_tui.core.values import Rule, Scope
 from harness_tui.permissions.approvals_file import ApprovalsFile, StoredApproval
@@ -31,7 +31,7 @@ class ApprovalPlaces(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Approval:
     """One approval. ``added`` is RFC 3339; ``session`` is set for those that end with a session."""
 

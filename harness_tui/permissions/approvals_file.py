@@ -13,7 +13,6 @@ import json
 import os
 import time
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -21,12 +20,13 @@ from harness_tui.config.bundled_rules import PERMISSIONS
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import make_private_folder, read_regular, write_atomic
+from harness_tui.core.record import record
 
 _LOCK_WAIT_S: Final = 2.0
 _MAX_BYTES: Final = 4 * MIB
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredApproval:
     """One entry; ``root`` is ``None`` for one that counts everywhere."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.core.patterns import first_wildcard, is_literal, literal_head, literal_text, matches, unescaped
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check
 from harness_tui.permissions import bash
 from harness_tui.permissions.programs import GIT_HARMLESS, OFFERED, OFFERED_SCRIPTS
@@ -14,7 +15,7 @@ from harness_tui.permissions.shell_values import Word
 _UNLIKE_BLANKS: Final = dict.fromkeys(map(ord, " \t\n"), "\ufffc")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Doubt:
     """Why a command needs more than a rule that fits: it does something besides.
 
@@ -30,7 +31,7 @@ class Doubt:
     placed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outer:
     """A wrapper around a command as written, up to the end of the program that it starts."""
 

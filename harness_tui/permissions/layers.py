@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness_tui.config.settings import RuleLayer
 from harness_tui.core.patterns import beginning
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, LayerResult
 from harness_tui.core.values import Action, Rule
 from harness_tui.permissions.matching import Matcher
@@ -21,7 +21,7 @@ STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 """Which of two actions holds back more."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     """What is decided: a check, with the command that it is about if it is one of a shell text.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness_tui.core.patterns import escape, first_wildcard, matches, unescaped
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check
 from harness_tui.core.values import Rule
 
@@ -21,7 +21,7 @@ PATH_PERMISSIONS: Final = frozenset({"read", "edit", "external_directory"})
 """Permissions whose value is a resolved path: relative to the root with ``/``, outside the root absolute."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathValue:
     """A path as patterns see it. ``relative`` is ``None`` outside the root."""
 
@@ -34,7 +34,7 @@ class PathValue:
         return self.absolute if self.relative is None else self.relative
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Matcher:
     """Fits rules to checks for one project. ``root`` and ``home`` are resolved folders.
 

@@ -6,8 +6,9 @@ Only what is in a table here is believed. The tables speak of GNU, BSD and bash'
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from harness_tui.core.record import record
 
 
 def _names(text: str) -> frozenset[str]:
@@ -35,7 +36,7 @@ DANGEROUS_VARIABLE: Final = re.compile(
 """Variables that decide which program runs, what it loads, or where it writes, or whose value is computed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Options:
     """Options of a program that do more than its name says.
 
@@ -128,7 +129,7 @@ MAY_SHORTEN: Final = frozenset(RISKY_OPTIONS) - {"go", "pytest", "ruff", "cargo"
 """Programs that take ``--outp`` for ``--output``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Writer:
     """A program that writes the files it is given.
 

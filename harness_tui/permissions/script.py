@@ -6,10 +6,11 @@ import os
 import re
 import shutil
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check
 from harness_tui.permissions.arguments import Arguments, assigned_doubts
 from harness_tui.permissions.command import (
@@ -35,7 +36,7 @@ _SCRIPTS_DEEP: Final = 6
 _WRAPPED: Final = 32
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Script:
     """A text taken apart. ``paths`` are checks on files; the ``display`` of each is the command that names it."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
+from harness_tui.core.record import record
 from harness_tui.permissions.shell_values import Reading, Redirect, Simple, UnreadError, Word
 from harness_tui.permissions.shell_words import META, WordReader, plain_word
 
@@ -28,7 +28,7 @@ _HERE_END: Final = frozenset("\n~$`")
 _DESCRIPTOR_VARIABLE: Final = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\}[<>]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _HereDocument:
     end: str
     quoted: bool

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness_tui.core.limits import KIB
+from harness_tui.core.record import record
 
 TEXT_BYTES: Final = 64 * KIB
 PARTS: Final = 2_000
@@ -19,7 +20,7 @@ class UnreadError(Exception):
     """A shell text that is not understood, with the reason for a person."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """One word of a command.
 
@@ -41,7 +42,7 @@ class Word:
         return None if self.glob else self.text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Redirect:
     """One redirection; ``target`` is ``None`` for a here-document."""
 
@@ -49,7 +50,7 @@ class Redirect:
     target: Word | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Simple:
     """One simple command. ``source`` is the whole of it as written.
 

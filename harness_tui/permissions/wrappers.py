@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from harness_tui.core.record import record
 from harness_tui.permissions.programs import SHELLS
 from harness_tui.permissions.shell_values import UnreadError, Word
 
@@ -18,7 +18,7 @@ _SHELL_FLAGS: Final = re.compile(r"-[eux]*c")
 _DURATION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?[smhd]?")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inner:
     """A command in another. ``script`` is a shell text, ``words`` a command; ``assigned`` are variables set for it.
 
@@ -36,7 +36,7 @@ class Inner:
     also: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Grammar:
     """Options of a wrapper: ``flags`` alone, ``valued`` with a value in the next word (or attached)."""
 

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Event, FileChanged, Notice
 from harness_tui.core.limits import READ_BYTES
 from harness_tui.core.paths import digest, make_private_folder, read_regular
+from harness_tui.core.record import record
 from harness_tui.core.seams import Clock
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions.rows import family
@@ -32,7 +32,7 @@ NAME: Final = "changes.jsonl"
 """The journal in a session's folder."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotedChange:
     """A change that was about to be made, with its run."""
 

@@ -8,20 +8,20 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.core.codec import decode
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import Parent
+from harness_tui.core.record import record
 from harness_tui.sessions import locks
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = "id, root, title, headline, created, updated, parent, messages, bytes, pinned"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SessionInfo:
     """One session. Times are RFC 3339 UTC, ``bytes`` is what it takes on disk, ``live`` that a process has it open.
 

@@ -10,14 +10,14 @@ import contextlib
 import os
 import sqlite3
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Holder:
     """A process: ``started`` is its start time in a form that is only compared for equality."""
 

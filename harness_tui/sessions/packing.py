@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from harness_tui.core.paths import digest
+from harness_tui.core.record import record
 
 LONG_BYTES: Final = 4096
 """Texts of this size and above become blobs."""
@@ -26,7 +26,7 @@ Place: TypeAlias = tuple[list[str | int], str]
 _BATCH: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Packed:
     """JSON data without its long texts. ``places`` says which belong where, ``texts`` holds them by hash."""
 

@@ -20,6 +20,7 @@ from harness_tui.core.envelope import Envelope, envelope_from_json
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.ids import new_id
 from harness_tui.core.messages import Message
+from harness_tui.core.record import record
 from harness_tui.sessions import rows, tables
 from harness_tui.sessions.index import SessionInfo, check_id, root_text
 from harness_tui.sessions.records import dumps, message_data, message_from_data
@@ -32,7 +33,7 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z")
 _MOST: Final = 2**53
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Imported:
     """What an import made. ``renamed_from`` is the document's id where that one was taken; ``left_out`` counts events
     of types that only a later version knows."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from harness_tui.core.messages import AssistantMessage, Message, ToolCall, ToolMessage
+from harness_tui.core.record import record
 from harness_tui.sessions.records import dumps, message_data, message_from_data
 
 INTERRUPTED: Final = "interrupted, effect unknown"
@@ -98,7 +99,7 @@ def store(connection: sqlite3.Connection, session: str, seq: int, repair: Repair
         connection.execute("INSERT INTO repairs VALUES (?, ?, ?, ?, ?)", row)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Overlay:
     """The repairs of a session that were kept."""
 

@@ -15,11 +15,11 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.core.paths import make_private_folder
+from harness_tui.core.record import record
 from harness_tui.sessions import packing
 from harness_tui.sessions.tables import RESERVE
 
@@ -35,7 +35,7 @@ _LONGEST: Final = 64 * 1024**3
 _MAGIC: Final = b"SQLite format 3\0"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rescued:
     """What came of it: where the damaged files are, and how many sessions and events could be read."""
 

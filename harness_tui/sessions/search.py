@@ -11,13 +11,13 @@ import contextlib
 import re
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.messages import AssistantMessage, Message
 from harness_tui.core.paths import make_private_folder
+from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions import rows
 from harness_tui.sessions.database import BUSY_S
@@ -32,7 +32,7 @@ _VERSION: Final = 1
 _PAGE: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hit:
     """One message that holds the text; ``before``, ``found``, ``after`` are one line, made safe for a terminal."""
 

@@ -11,7 +11,7 @@ import contextlib
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,7 @@ from harness_tui.core.event_parts import Parent
 from harness_tui.core.events import E, Event, Notice, SessionChanged, ToolFinished
 from harness_tui.core.ids import new_id
 from harness_tui.core.messages import Message, ToolCall, ToolMessage
+from harness_tui.core.record import record
 from harness_tui.core.seams import Clock
 from harness_tui.sessions import locks, packing, repair, rows, tables
 from harness_tui.sessions.database import Database
@@ -39,7 +40,7 @@ CUT: Final = "the program ended without a word; what it told as events {first} t
 _PAGE: Final = 512
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredMessage:
     """A message with the number of the event that it came with."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from harness_tui.core.envelope import Envelope
@@ -21,9 +20,10 @@ from harness_tui.core.events import (
     UndoApplied,
 )
 from harness_tui.core.messages import Attachment, UserMessage
+from harness_tui.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Said:
     """A text: a person's (``who`` ``prompt``, ``steer``, ``shell``, ...), the model's, its reasoning."""
 
@@ -33,7 +33,7 @@ class Said:
     attachments: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A call with its result; ``output`` is ``None`` when it has none."""
 
@@ -45,7 +45,7 @@ class Call:
     diff: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Told:
     """Something that happened, in one sentence."""
 

@@ -22,6 +22,7 @@ from harness_tui.core.events import (
     RunStarted,
     UndoApplied,
 )
+from harness_tui.core.record import record
 from harness_tui.sessions import rows
 
 KINDS: Final = (
@@ -38,7 +39,7 @@ _REORDERED: Final = 50
 """So many changes of one file in one run are put in order by what they found and left."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileStep:
     """One file on its way from what it must be now (``old``) to what it shall be (``new``), by hashes and modes.
 

@@ -20,6 +20,7 @@ from typing import Final
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import ReasoningDelta, TextDelta, ToolProgress
 from harness_tui.core.limits import MIB
+from harness_tui.core.record import record
 from harness_tui.sessions import locks
 from harness_tui.sessions.blobs import BlobStore
 from harness_tui.sessions.index import SessionInfo, folder_bytes
@@ -32,7 +33,7 @@ _MARGIN_S: Final = 0.1
 _REDUNDANT: Final = (TextDelta.type, ReasoningDelta.type, ToolProgress.type)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """Bytes; 0 sets no limit."""
 

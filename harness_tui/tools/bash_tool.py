@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from harness_tui.children.unattended import UNATTENDED
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.limits import BASH_TIMEOUT_S
+from harness_tui.core.record import record
 from harness_tui.core.seams import CallCancelled, Check, PreparedCall, ProcessSpawner, ToolContext, ToolResult
 from harness_tui.tools.arguments import fail
 from harness_tui.tools.builtin import BuiltinTool, title_of
@@ -49,7 +49,7 @@ INHERITED: Final = (
 """Where tool chains are; none of them is a secret."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Command:
     text: str
     workdir: Path

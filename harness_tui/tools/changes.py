@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -17,6 +17,7 @@ from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import DiffPreview
 from harness_tui.core.events import FileChanged, Notice
 from harness_tui.core.paths import digest, name_in
+from harness_tui.core.record import record
 from harness_tui.core.seams import DiagnosticsSource, EditHooks, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions.blobs import BlobStore
@@ -30,7 +31,7 @@ from harness_tui.tools.verdicts import report_on
 from harness_tui.tools.writing import Written, read_or_none, replace_file
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlannedChange:
     """What will be written. ``before`` are the bytes that it was made from, ``None`` for a new file.
 
@@ -242,7 +243,7 @@ def _text(data: bytes | None, name: str) -> str:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Done:
     """A write that was made; ``lost`` says why the bytes could not be kept for an undo."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
+from harness_tui.core.record import record
 from harness_tui.core.text import cut_middle
 from harness_tui.tools.text_file import normal_ends, split_lines
 
@@ -16,7 +16,7 @@ _MATCHED_LINES: Final = 4_000
 """Above this many changed lines on one side nothing is matched inside the change: that takes the square of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diff:
     """A unified diff within the limits of a tool's output; ``text`` is empty when no line differs."""
 
@@ -36,7 +36,7 @@ def make_diff(before: str, after: str, name: str, *, created: bool = False) -> D
     return Diff(cut.text, added, removed)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Changed:
     """The lines that differ, of two texts, with the lines of context around them."""
 

@@ -7,11 +7,11 @@ nothing more: the same number of lines, the same text in each, one consistent ch
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from harness_tui.core.errors import ToolError
+from harness_tui.core.record import record
 from harness_tui.core.text import cut_end
 from harness_tui.tools.text_file import LINE_END, LineEnds
 
@@ -21,7 +21,7 @@ _NEAR_LINES: Final = 5_000
 _NEAR_CHARS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edit:
     """One replacement. ``where`` names it in errors: the file, and ``edits[2]`` where there are several."""
 
@@ -31,7 +31,7 @@ class Edit:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Applied:
     """A text after an edit: how many places changed, and the line of the first when the match was a tolerant one."""
 

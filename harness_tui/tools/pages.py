@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display, cut_end
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _UNREAD: Final = "script,style,noscript,template,svg,canvas,iframe,object,embed,
 _TITLE_CHARS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page:
     """A document as text. ``title`` is that of an HTML page."""
 

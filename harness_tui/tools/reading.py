@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.limits import LINE_CHARS, MIB, READ_BYTES, TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.nofollow import MovedError, open_file
 from harness_tui.core.paths import read_regular
+from harness_tui.core.record import record
 from harness_tui.tools.text_file import binary_error, marked_encoding, split_lines
 
 _WALK_BYTES: Final = 512 * MIB
@@ -30,7 +31,7 @@ _STRIDE: Final = 64 * 1024
 _BYTE_ENDS: Final = re.compile(rb"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """The lines from ``first`` on (counted from 1). ``total`` is ``None`` where the file was not walked to its end.
 

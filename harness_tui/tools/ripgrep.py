@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from harness_tui.children.lookup import find_binary
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.limits import LINE_CHARS, MIB
+from harness_tui.core.record import record
 from harness_tui.core.seams import Child, ProcessSpawner
 
 _TIMEOUT_S: Final = 60.0
@@ -31,7 +31,7 @@ SEARCH: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RipgrepOutput:
     """What came: ``more`` says why it is not everything, ``code`` is 0 found, 1 nothing found, 2 an error."""
 

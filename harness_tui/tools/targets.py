@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from harness_tui.core.errors import HarnessError, StalePreviewError, ToolError
 from harness_tui.core.paths import is_inside, name_in, resolve
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, ToolContext
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """A path with its links resolved. ``name`` is relative to the root with ``/``, outside the root absolute.
 

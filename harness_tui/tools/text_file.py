@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import Final
 
 from harness_tui.core.errors import ToolError
+from harness_tui.core.record import record
 
 LINE_END: Final = re.compile(r"\r\n|[\r\n]")
 _BOMS: Final = (
@@ -31,7 +31,7 @@ _STATELESS: Final = re.compile(
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextFile:
     """A decoded file. ``text`` has no byte order mark and the line ends of the file.
 

@@ -7,13 +7,14 @@ nothing else; a person sees every verdict, with its reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.core.codec import encode
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import DiagnosticsReported, Notice
+from harness_tui.core.record import record
 from harness_tui.core.seams import DiagnosticsSource, ToolContext
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.core.values import DiagnosticItem, Verdict
@@ -24,7 +25,7 @@ _SHOWN_ERRORS: Final = 20
 _MESSAGE_CHARS: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     """What is added to a tool's result: ``text`` at the end of its output (with its leading line end), ``metadata``."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import UrlPreview
 from harness_tui.core.limits import WEBFETCH_BYTES, WEBFETCH_S
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult
 from harness_tui.egress.egress import Egress
 from harness_tui.egress.urls import Url, read_url
@@ -28,7 +28,7 @@ _ACCEPT: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Request:
     url: Url
     format: Format

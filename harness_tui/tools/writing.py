@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from harness_tui.core.errors import HarnessError, StalePreviewError, ToolError
 from harness_tui.core.limits import READ_BYTES
 from harness_tui.core.nofollow import MovedError, make_folders, open_file, remove_file, remove_folder, stat_file
 from harness_tui.core.paths import digest, make_private_folder, read_regular
+from harness_tui.core.record import record
 
 _LOCK_WAIT_S: Final = 2.0
 _LOCK_POLL_S: Final = 0.02
@@ -29,7 +29,7 @@ _UNCOUNTED: Final = ("security.selinux", "security.ima", "security.evm")
 """Attributes that the system gives each new file by itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Written:
     """What a write did: the permission bits before and after (``None`` where there was no file), new folders."""
 

@@ -120,4 +120,4 @@ def _pasted(texts: list[str]) -> events.Paste:
 
 def install() -> None:
     """Let the terminal's driver read its input with :class:`PasteParser`."""
-    vars(linux_driver)["XTermParser"] = PasteParser
+    linux_driver.__dict__["XTermParser"] = PasteParser

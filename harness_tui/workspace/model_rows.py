@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from harness_tui.core.record import record
 from harness_tui.models.catalogue import ModelInfo, price_text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelRow:
     """One model; ``price`` in a few characters, ``reason`` and ``mend`` of one that is not available."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from harness_tui.agent.answer_form import AnswerForm
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.config.loader import Flags
 from harness_tui.config.settings import McpServerSettings
+from harness_tui.core.record import record
 
 _FILE_TOOLS: Final = ("read", "write", "edit", "list", "glob", "grep", "diagnostics", "lsp")
 _OTHER_TOOLS: Final = ("bash", "bash_output", "bash_kill", "webfetch", "todo", "question", "task", "skill")
@@ -21,7 +22,7 @@ SERVER_WAIT_S: Final = {True: 10.0, False: 3.0}
 """How long the first request waits for servers that are starting: headless, else."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenOptions:
     """How to open a workspace.
 

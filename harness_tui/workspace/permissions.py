@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from harness_tui.config.settings import RuleLayer
+from harness_tui.core.record import record
 from harness_tui.core.values import Action, Scope
 from harness_tui.permissions.explain import explanation_lines
 from harness_tui.permissions.modes import mode_rules
@@ -14,7 +14,7 @@ from harness_tui.workspace.explaining import explain_call, read_call
 from harness_tui.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleRow:
     """One rule; ``source`` is ``file:line``, or says where else it comes from."""
 
@@ -25,7 +25,7 @@ class RuleRow:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ApprovalRow:
     """One approval; ``added`` is RFC 3339 UTC. ``bound``: it holds while the tool is described as it was."""
 
@@ -36,7 +36,7 @@ class ApprovalRow:
     bound: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PermissionRows:
     """Rules in the order in which they are asked, approvals newest first, and what is wrong with their file."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from harness_tui.config.project import Project
 from harness_tui.config.trust import TrustStore
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import make_private_folder
+from harness_tui.core.record import record
 from harness_tui.core.seams import ProcessSpawner
 from harness_tui.library.library import Library
 from harness_tui.models.registry import ModelRegistry
@@ -21,7 +21,7 @@ from harness_tui.permissions.gate import Gate
 from harness_tui.workspace.options import OpenOptions
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadParts:
     """What was read from files, before anything starts."""
 

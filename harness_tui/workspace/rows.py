@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from harness_tui.config.trust import TrustItem
+from harness_tui.core.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProblemRow:
     """A fault in a file."""
 
@@ -20,7 +20,7 @@ class ProblemRow:
     mend: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrustRow:
     """One thing that waits for trust; ``kind`` says how it changed since trust was given before."""
 
@@ -29,7 +29,7 @@ class TrustRow:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrustState:
     """The folder's trust; ``ask`` when the dialog is due."""
 
@@ -38,7 +38,7 @@ class TrustState:
     items: tuple[TrustRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Info:
     """An open workspace."""
 
@@ -48,7 +48,7 @@ class Info:
     problems: tuple[ProblemRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CommandRow:
     """One command."""
 
@@ -60,7 +60,7 @@ class CommandRow:
     hidden: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkillRow:
     """One skill; ``hidden_reason`` says why the model is not offered it."""
 
@@ -74,7 +74,7 @@ class SkillRow:
     hidden_reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentRow:
     """One agent."""
 

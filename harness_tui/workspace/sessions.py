@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness_tui.agent.choice import Choice
@@ -14,6 +13,7 @@ from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.core.errors import UsageError
 from harness_tui.core.events import Notice, QueueChanged, TodoUpdated, UsageUpdated
 from harness_tui.core.ids import new_id
+from harness_tui.core.record import record
 from harness_tui.sessions.change_journal import recover_changes
 from harness_tui.sessions.recorder import Recorder
 from harness_tui.sessions.store import root_text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness_tui.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Record:
     """What a recorded session goes on with; ``queue`` is what waited, ``todos`` its list of steps."""
 

@@ -85,3 +85,14 @@ def test_wrong_arguments_are_told_as_by_any_function() -> None:
         Point()  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'q'"):
         Point(1, q=2)  # type: ignore[call-arg]
+
+
+def test_a_field_may_be_left_out_of_comparison_and_text() -> None:
+    @record
+    class Tagged:
+        name: str
+        tag: int = field(default=0, compare=False, repr=False)
+
+    assert Tagged("a", 1) == Tagged("a", 2)
+    assert hash(Tagged("a", 1)) == hash(Tagged("a", 2))
+    assert repr(Tagged("a", 1)).endswith("Tagged(name='a')")
