@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from e2e_home import BIN, Home
+from e2e_home import BIN, Home, request_log
 from terminal import Terminal
 
 pytestmark = pytest.mark.e2e
@@ -308,8 +308,22 @@ def test_quit_restores_the_terminal_and_leaves_nothing_in_the_project(home: Home
 
 def test_interrupting_cancels_first_and_twice_leaves(home: Home, open_shell: Open) -> None:
     shell = busy_shell(home, open_shell)
+    shell.send("typed meanwhile")
+    shell.wait_for("│ typed meanwhile")
     shell.send(CONTROL_C)
     shell.wait_for("⊘ cancelled")
+    assert "│ on" in shell.text()
+    shell.settle(0.1)
+    shell.send(ENTER)
+    shell.wait_for("(end of script)")
+    told = [
+        message
+        for message in request_log(home.project / "requests.jsonl")[-1]["messages"]
+        if message["role"] != "assistant"
+    ]
+    assert [message["role"] for message in told] == ["user", "tool", "user"]
+    assert told[1]["text"].startswith("on\n[cancelled by the person after ")
+    assert told[2]["text"] == "typed meanwhile"
     shell.settle(2.2)
     shell.send(CONTROL_C)
     shell.wait_for("Ctrl+C again leaves")

@@ -69,9 +69,15 @@ async def test_nobody_is_asked_and_nothing_pages(bench: Any) -> None:
     script = f"python3 -c 'import json,os; print(json.dumps([os.environ.get(n) for n in {json.dumps(names)}]))'"
     seen = json.loads((await bench.call("bash", command=script)).output)
     assert seen == ["cat", "cat", "0", "true", "true", "dumb", None]
-    for command in ["cat", "read x; echo done", "head -c1 /dev/tty"]:
-        async with asyncio.timeout(10):
-            await bench.call("bash", command=command)
+    for command, code, told in [
+        ("cat", 0, "(no output)"),
+        ("read x || echo nothing", 0, "nothing"),
+        ("head -c1 /dev/tty", 1, "/dev/tty"),
+        ("python3 -c 'import getpass; getpass.getpass()'", 1, "EOFError"),
+    ]:
+        async with asyncio.timeout(20):
+            result = await bench.call("bash", command=command)
+        assert (result.metadata["exit_code"], told in result.output) == (code, True), result.output
 
 
 @pytest.mark.skipif(shutil.which("vim") is None, reason="there is no Vim here")
@@ -277,10 +283,15 @@ async def test_a_background_command_that_cannot_start_is_told_at_once(bench: Any
     assert bench.registry.list() == []
 
 
-@pytest.mark.parametrize("command", ["cat", "read x", "head -c1 /dev/tty"])
+@pytest.mark.parametrize(
+    "command", ["cat", "read x", "head -c1 /dev/tty", "python3 -c 'import getpass; getpass.getpass()'"]
+)
 async def test_a_background_command_that_wants_input_ends(bench: Any, command: str) -> None:
-    result = await bench.call("bash", command=command, background=True)
-    assert "exit_code" in result.metadata
+    await bench.call("bash", command=command, background=True)
+    async with asyncio.timeout(20):
+        while (result := await bench.call("bash_output", id="b1")).metadata["running"]:
+            await asyncio.sleep(0.02)
+    assert result.metadata["exit_code"] in (0, 1)
 
 
 async def test_a_background_command_may_have_a_time_out(bench: Any) -> None:
