@@ -211,3 +211,34 @@ def test_a_write_that_raises_leaves_nothing_behind(database: Path) -> None:
     with shared.read() as connection:
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
     shared.close()
+
+
+def test_a_database_of_the_first_schema_keeps_its_sessions_and_goes_on(database: Path) -> None:
+    database.parent.mkdir()
+    with sqlite3.connect(database) as connection:
+        for statement in MIGRATIONS[0]:
+            connection.execute(statement)
+        connection.execute(
+            "INSERT INTO sessions (id, root, created, updated, last_seq, messages) "
+            "VALUES ('ses_old', '/p', 't', 't', 2, 2)"
+        )
+        message = '{"text":"hi","attachments":[]}'
+        answer = '{"text":"","reasoning":"","calls":[{"call":"c1","tool":"read","arguments":{}}]}'
+        for seq, role, kind, text in ((1, "user", "run_started", message), (2, "assistant", "step_finished", answer)):
+            data = f'{{"agent":"a","model":"m","mode":"ask","step":1,"message":{text}}}'
+            connection.execute("INSERT INTO events VALUES ('ses_old', ?, 't', 'run_1', ?, ?)", (seq, kind, data))
+            connection.execute("INSERT INTO messages VALUES ('ses_old', ?, ?, ?)", (seq, role, text))
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    store = SessionStore(database)
+    assert store.lock("ses_old")
+    assert [result.call for result in store.repair("ses_old")] == ["c1"]
+    assert store.open_numbers("ses_old") == 3
+    store.append("ses_old", [Envelope(4, "t", "ses_old", TextDelta("x" * 5000), "run_2")])
+    assert [envelope.event.type for envelope in store.events("ses_old")] == [
+        "run_started",
+        "step_finished",
+        "tool_finished",
+        "text_delta",
+    ]
+    store.close()
