@@ -62,6 +62,13 @@ def start_error(error: OSError | ValueError, program: str, owner: str) -> Harnes
         return HarnessError(
             f"the interpreter that {program} names was not found", where=owner, mend="install it", code="not-found"
         )
+    if isinstance(error, OSError) and error.errno == errno.E2BIG:
+        return HarnessError(
+            "the arguments are longer than the system takes",
+            where=owner,
+            mend="write the long part into a file, and name that",
+            code="too-long",
+        )
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return HarnessError(f"{program} could not be started: {text}", where=owner, code="spawn")
 

@@ -29,12 +29,13 @@ def expand(text: str, base: Path) -> Path:
 def resolve(text: str | Path, base: Path) -> Path:
     """Return the real path that ``text`` names, links resolved; it need not exist.
 
-    A loop of links raises ``HarnessError``.
+    A loop of links, and what no path can hold (NUL, a lone surrogate), raise ``HarnessError``.
     """
     try:
         return expand(str(text), base).resolve(strict=False)
-    except (OSError, RuntimeError) as error:
-        raise HarnessError(f"the path cannot be resolved: {error}", where=str(text)) from error
+    except (OSError, RuntimeError, ValueError) as error:
+        where = str(text).encode("utf-8", "backslashreplace").decode()
+        raise HarnessError(f"the path cannot be resolved: {error}", where=where) from error
 
 
 def is_inside(path: Path, root: Path) -> bool:

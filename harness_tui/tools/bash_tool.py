@@ -49,6 +49,10 @@ INHERITED: Final = (
 """Where tool chains are; none of them is a secret."""
 
 
+def _is_text(command: str) -> bool:
+    return "\0" not in command and not any("\ud800" <= character <= "\udfff" for character in command)
+
+
 @record
 class _Command:
     text: str
@@ -88,8 +92,8 @@ class BashTool(BuiltinTool):
         """Check the command and its folder. Raises ``ToolError``."""
         checked = self.checked(arguments)
         command: str = checked["command"]
-        if not command.strip() or "\0" in command:
-            raise fail(self.name, "the command is empty or holds a NUL byte")
+        if not command.strip() or not _is_text(command):
+            raise fail(self.name, "the command is empty, or holds a NUL byte or half of a character")
         background: bool = checked.get("background", False)
         timeout: float | None = checked.get("timeout", None if background else BASH_TIMEOUT_S)
         if timeout is not None and not 0 < timeout <= _MAX_TIMEOUT_S:

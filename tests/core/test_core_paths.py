@@ -181,3 +181,9 @@ def test_a_private_folder_and_every_folder_made_above_it_are_the_persons_alone(t
     for made in (folder, folder.parent, folder.parent.parent):
         assert made.stat().st_mode & 0o777 == 0o700
     assert make_private_folder(folder) == folder
+
+
+def test_a_path_that_no_system_can_hold_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="cannot be resolved") as raised:
+        resolve("half \ud800", tmp_path)
+    assert raised.value.where == "half \\ud800"

@@ -42,6 +42,28 @@ async def test_a_command_is_shown_whole_and_run_in_the_start_folder(bench: Any) 
     assert (await bench.call("bash", command="pwd", workdir="sub")).output == f"{bench.root}/sub\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"command": " "}, "the command is empty"),
+        ({"command": "echo \0"}, "NUL byte"),
+        ({"command": "echo \ud800"}, "half of a character"),
+        ({"command": "echo " + "x" * 3_000_000}, "longer than the system takes (write the long part into a file"),
+        ({"command": "pwd", "workdir": "a\0"}, "NUL"),
+        ({"command": "pwd", "workdir": "\ud800"}, "cannot be resolved"),
+        ({"command": "pwd", "workdir": "nowhere"}, "workdir is no folder"),
+        ({"command": "pwd", "timeout": 0}, "timeout must be over 0"),
+        ({"command": "pwd", "timeout": float("nan")}, "timeout must be over 0"),
+    ],
+)
+async def test_what_cannot_be_run_is_an_error_that_says_why(
+    bench: Any, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ToolError) as raised:
+        await bench.call("bash", **arguments)
+    assert message in str(raised.value)
+
+
 async def test_a_folder_outside_the_root_needs_a_decision_of_its_own(bench: Any, tmp_path: Path) -> None:
     prepared = await bench.prepare("bash", command="ls", workdir="..")
     assert prepared.checks == (Check("bash", "ls", folder=str(tmp_path)), Check("external_directory", str(tmp_path)))
