@@ -32,6 +32,7 @@ _TABLES: Final = ("sessions", "events", "messages", "blobs", "blob_refs", "repai
 _PAGE: Final = 256
 _ROWS: Final = 2**62
 _LONGEST: Final = 64 * 1024**3
+_HEAD: Final = 100
 _MAGIC: Final = b"SQLite format 3\0"
 
 
@@ -134,6 +135,7 @@ def _read_into(damaged: Path, new: Path) -> int:
     """Copy every row that can be read; return how many of them are events."""
     events = 0
     target = sqlite3.connect(new, isolation_level=None)
+    _mend_head(damaged, new)
     try:
         for source in _opened(damaged):
             target.execute("BEGIN")
@@ -175,6 +177,21 @@ def _opened(damaged: Path) -> Iterator[sqlite3.Connection]:
         finally:
             connection.close()
         return
+
+
+def _mend_head(damaged: Path, new: Path) -> None:
+    """Give a file that lost its first bytes those of a new database; its tables may be whole behind them."""
+    with contextlib.suppress(OSError), damaged.open("r+b") as file, new.open("rb") as pattern:
+        if file.read(len(_MAGIC)) == _MAGIC:
+            return
+        head = bytearray(pattern.read(_HEAD))
+        page = int.from_bytes(head[16:18], "big")
+        pages = file.seek(0, os.SEEK_END) // page
+        head[18:20] = b"\1\1"  # no write-ahead log
+        head[28:32] = pages.to_bytes(4, "big")
+        head[32:40] = bytes(8)  # free pages are not looked for
+        file.seek(0)
+        file.write(head)
 
 
 def _lengthen(damaged: Path) -> None:

@@ -95,6 +95,19 @@ def test_a_file_that_is_no_database_any_more_is_kept_and_a_new_one_begun(
     assert [info.session for info in SessionStore(database).list()] == [session]
 
 
+def test_a_file_that_lost_its_first_bytes_is_read_behind_them(database: Path) -> None:
+    names = fill(database)
+    damaged = bytes(100) + database.read_bytes()[100:]
+    database.write_bytes(damaged)
+    store = SessionStore(database)
+    assert {info.session for info in store.list()} == set(names)
+    assert [len(list(store.events(name))) for name in names] == [121] * 3
+    (told,) = told_by(store)
+    assert "3 sessions with 363 events were read from it" in told
+    assert kept(database)["harness.db"] == damaged
+    store.close()
+
+
 def test_of_a_file_that_was_cut_off_the_first_part_is_used(database: Path) -> None:
     names = fill(database)
     damaged = database.read_bytes()[: database.stat().st_size // 2]
