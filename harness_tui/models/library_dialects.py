@@ -45,10 +45,10 @@ def load(dialect: Dialect) -> None:
 
 
 def base_address(address: str, *ends: str) -> str:
-    """Return ``address`` without the path that the library adds by itself."""
+    """Return ``address`` without the steps of the path (``ends``, the last first) that the library adds by itself."""
     result = address.rstrip("/")
     for end in ends:
-        result = result.removesuffix(end)
+        result = result.removesuffix(f"/{end}")
     return result
 
 
@@ -57,10 +57,10 @@ def models_request(endpoint: Endpoint) -> tuple[str, dict[str, str]]:
     key = (endpoint.api_key or "").strip()
     match endpoint.kind:
         case "anthropic":
-            url = f"{base_address(endpoint.base_url, '/v1')}/v1/models?limit=1000"
+            url = f"{base_address(endpoint.base_url, 'v1')}/v1/models?limit=1000"
             headers = {"anthropic-version": "2023-06-01", **(_anthropic_key(key) if key else {})}
         case "google":
-            url = f"{base_address(endpoint.base_url, '/openai', '/v1beta', '/v1')}/v1beta/models?pageSize=1000"
+            url = f"{base_address(endpoint.base_url, 'openai', 'v1beta', 'v1')}/v1beta/models?pageSize=1000"
             headers = _google_key(key) if key else {}
         case _:
             url, headers = endpoint.url("models"), _bearer(key) if key else {}
@@ -77,7 +77,7 @@ def _open_anthropic(endpoint: Endpoint, model: str, client: Any) -> Any:
 
     sdk = AsyncAnthropic(
         api_key=NO_KEY,
-        base_url=base_address(endpoint.base_url, "/v1"),
+        base_url=base_address(endpoint.base_url, "v1"),
         max_retries=0,
         timeout=client.timeout,
         http_client=client,
@@ -109,7 +109,7 @@ def _openai_client(endpoint: Endpoint, client: Any) -> Any:
 
     return AsyncOpenAI(
         api_key=NO_KEY,
-        base_url=base_address(endpoint.base_url, "/chat/completions", "/responses"),
+        base_url=base_address(endpoint.base_url, "chat/completions", "responses"),
         max_retries=0,
         timeout=client.timeout,
         http_client=client,
@@ -157,7 +157,7 @@ def _open_google(endpoint: Endpoint, model: str, client: Any) -> Any:
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    base = base_address(endpoint.base_url, "/openai", "/v1beta", "/v1")
+    base = base_address(endpoint.base_url, "openai", "v1beta", "v1")
     options = HttpOptions(base_url=base, httpx_async_client=client, timeout=None)
     sdk = Client(vertexai=False, api_key=NO_KEY, http_options=options)
     return GoogleModel(model.removeprefix("models/"), provider=GoogleProvider(client=sdk), profile=_profile())
