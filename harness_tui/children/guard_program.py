@@ -111,7 +111,7 @@ def end_everything(mark: str, watch: Watch) -> bool:
     while True:
         left = find_left(mark, watch)
         nothing = 0 if left else nothing + 1
-        if nothing >= NOTHING:
+        if nothing >= NOTHING or not (left or watch.children or watch.below):
             return True
         now = time.monotonic() - began
         if now > END_S:
