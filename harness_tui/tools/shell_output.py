@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -39,6 +40,7 @@ class CommandOutput:
         self._written = 0
         self._problem: str | None = None
         self._closed = False
+        self._writing = threading.Lock()
         self.path: Path | None = None
         self.size = 0
 
@@ -65,24 +67,32 @@ class CommandOutput:
         return await asyncio.to_thread(self._part_of_long, start, end, bytes(self._tail), notes), end
 
     def close(self) -> None:
-        """Close the file; nothing is added any more."""
+        """Close the file; nothing is added any more. Does not wait: a thread that still writes closes it itself."""
         self._closed = True
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
+        self._close_unless_used()
+
+    def _close_unless_used(self) -> None:
+        # Never under a writer's hands: the number of the descriptor would be another file's.
+        if self._writing.acquire(blocking=False):
+            descriptor, self._descriptor = self._descriptor, None
+            self._writing.release()
+            if descriptor is not None:
+                os.close(descriptor)
 
     def _write(self, data: bytes) -> None:
         try:
-            if self.path is None and self._problem is None and not self._closed:
-                self._descriptor, self.path = create_output(self._folder, self._name)
-            if self._descriptor is not None and self._written < self._most:
-                piece = data[: self._most - self._written]
-                while piece:
+            with self._writing:
+                if self.path is None and self._problem is None and not self._closed:
+                    self._descriptor, self.path = create_output(self._folder, self._name)
+                piece = data[: self._most - self._written] if self._descriptor is not None else b""
+                while piece and self._descriptor is not None:
                     done = os.write(self._descriptor, piece)
                     self._written += done
                     piece = piece[done:]
         except OSError as error:
             self._problem = error.strerror or str(error)
+        if self._closed:
+            self._close_unless_used()
 
     def _part_of_long(self, start: int, end: int, tail: bytes, notes: str) -> Limited:
         size = end - start

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from harness_tui.core.errors import ToolError
 from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.events import ToolProgress
 from harness_tui.core.seams import CallCancelled, Check
+from harness_tui.tools.shell_output import CommandOutput
 
 
 async def gone(pid: int) -> bool:
@@ -359,3 +362,33 @@ async def test_too_many_jobs_are_refused_by_name(bench: Any, monkeypatch: pytest
     with pytest.raises(ToolError) as caught:
         await bench.call("bash", command="true")
     assert caught.value.mend == "end one of them with bash_kill: b1, b2"
+
+
+async def test_a_file_is_not_closed_under_the_hands_of_who_writes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    real = os.write
+
+    def slow(descriptor: int, data: bytes) -> int:
+        begun.set()
+        go_on.wait(20)
+        return real(descriptor, data)
+
+    monkeypatch.setattr("harness_tui.tools.shell_output.os.write", slow)
+    output = CommandOutput(tmp_path, "c1")
+    adding = asyncio.create_task(output.add(b"x" * 300_000))
+    await asyncio.to_thread(begun.wait, 20)
+    adding.cancel()  # nobody waits for the thread any more
+    output.close()
+    (tmp_path / "other").touch()
+    other = os.open(tmp_path / "other", os.O_WRONLY)  # it would have got the number
+    try:
+        go_on.set()
+        async with asyncio.timeout(20):
+            while output._descriptor is not None:
+                await asyncio.sleep(0.01)
+        assert (tmp_path / "other").stat().st_size == 0
+        assert (tmp_path / "c1.txt").read_bytes() == b"x" * 300_000
+    finally:
+        os.close(other)
