@@ -16,11 +16,14 @@ import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import make_private_folder
-from harness_tui.sessions.rescue import Rescued, keep_aside, looks_damaged, replace_damaged
+from harness_tui.sessions.damage import looks_damaged
+
+if TYPE_CHECKING:
+    from harness_tui.sessions.rescue import Rescued
 
 BUSY_S: Final = 15.0
 """How long a write waits for other processes."""
@@ -127,6 +130,8 @@ class Database:
 
         Raises ``HarnessError`` when others have the file open: what they write would be lost.
         """
+        from harness_tui.sessions.rescue import keep_aside, replace_damaged
+
         with self._read_guard, self._guard, self._translated():
             opened = self._file
             self._wait_until_alone()

@@ -21,6 +21,7 @@ from typing import Any, Final
 from harness_tui.core.paths import make_private_folder
 from harness_tui.core.record import record
 from harness_tui.sessions import packing
+from harness_tui.sessions.damage import MAGIC
 from harness_tui.sessions.tables import RESERVE
 
 FOLDER: Final = "damaged"
@@ -33,7 +34,6 @@ _PAGE: Final = 256
 _ROWS: Final = 2**62
 _LONGEST: Final = 64 * 1024**3
 _HEAD: Final = 100
-_MAGIC: Final = b"SQLite format 3\0"
 
 
 @record
@@ -53,30 +53,6 @@ class Rescued:
             else ("nothing could be read from it")
         )
         return f"the session database was damaged; {found}. The damaged files are kept as they were in {self.kept}"
-
-
-def looks_damaged(path: Path, *, expected: bool) -> str | None:
-    """Return why the file at ``path`` is no whole database, ``None`` for one that SQLite should be asked about.
-
-    Looked at before SQLite is, which deletes the ``-wal`` of an empty file. ``expected``: there was a database here.
-    """
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            head = file.read(100)
-    except OSError:
-        return None  # it is missing, or whoever opens it says why it cannot be
-    has_log = _size(path.with_name(path.name + "-wal")) > 0
-    if size == 0:
-        return "the file is empty" if expected or has_log else None
-    if not head.startswith(_MAGIC) or len(head) < 100:
-        return "the file is not a database"
-    page = int.from_bytes(head[16:18], "big")
-    pages, counted = int.from_bytes(head[28:32], "big"), head[24:28] == head[92:96]
-    # With a log the file may be shorter for a moment: the log is written back page by page, the first one first.
-    if counted and not has_log and size < pages * (65536 if page == 1 else page):
-        return "the file was cut off"
-    return None
 
 
 def keep_aside(path: Path) -> Path:
@@ -122,13 +98,6 @@ def replace_damaged(path: Path, kept: Path, set_up: Callable[[Path], None]) -> R
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         os.replace(new, path)
     return Rescued(kept, sessions, events)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _read_into(damaged: Path, new: Path) -> int:
@@ -182,7 +151,7 @@ def _opened(damaged: Path) -> Iterator[sqlite3.Connection]:
 def _mend_head(damaged: Path, new: Path) -> None:
     """Give a file that lost its first bytes those of a new database; its tables may be whole behind them."""
     with contextlib.suppress(OSError), damaged.open("r+b") as file, new.open("rb") as pattern:
-        if file.read(len(_MAGIC)) == _MAGIC:
+        if file.read(len(MAGIC)) == MAGIC:
             return
         head = bytearray(pattern.read(_HEAD))
         page = int.from_bytes(head[16:18], "big")
@@ -201,7 +170,7 @@ def _lengthen(damaged: Path) -> None:
         page = int.from_bytes(head[16:18], "big")
         size = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
         # A size that is rubbish itself makes no file of terabytes.
-        if head.startswith(_MAGIC) and file.seek(0, os.SEEK_END) < size <= _LONGEST:
+        if head.startswith(MAGIC) and file.seek(0, os.SEEK_END) < size <= _LONGEST:
             file.truncate(size)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Notice
 from harness_tui.core.limits import MIB
-from harness_tui.sessions.upkeep import Limits, tidy
 
 if TYPE_CHECKING:
     from harness_tui.workspace.workspace import Workspace
@@ -38,6 +37,8 @@ class SessionUpkeep:
             await asyncio.wait([self._task])
 
     async def _tidy(self) -> None:
+        from harness_tui.sessions.upkeep import Limits, tidy
+
         workspace = self._workspace
         room = workspace.loaded.settings.sessions
         limits = Limits(room.total_mb * MIB, room.session_mb * MIB)
