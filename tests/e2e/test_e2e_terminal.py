@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import signal
 import time
+from collections.abc import Callable
 
 from e2e_home import BIN, Home
 
@@ -25,8 +27,20 @@ def script(home: Home) -> str:
     return "replay:s.yaml"
 
 
-def at_terminal(home: Home, answers: list[tuple[bytes, bytes]], *arguments: str) -> tuple[int, str]:
-    """Run ``harness`` in a terminal of its own; when the first text of a pair is shown, its second is typed."""
+def offer_of_the_folder(shown: str) -> re.Match[str]:
+    """Return the line that offers to keep a rule for all files of the folder: its number, then its rule."""
+    found = re.search(r"^  (\d+) allow for the project: (\S+ \S*/\*)\s*$", shown, re.M)
+    assert found, shown
+    return found
+
+
+def at_terminal(
+    home: Home, answers: list[tuple[bytes, bytes | Callable[[str], str]]], *arguments: str
+) -> tuple[int, str]:
+    """Run ``harness`` in a terminal of its own; when the first text of a pair is shown, its second is typed.
+
+    It may depend on all that was shown until then.
+    """
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(home.project)
@@ -41,7 +55,8 @@ def at_terminal(home: Home, answers: list[tuple[bytes, bytes]], *arguments: str)
                     break
                 shown, seen = shown + got, seen + got
             if left and left[0][0] in seen:
-                os.write(terminal, left.pop(0)[1])
+                typed = left.pop(0)[1]
+                os.write(terminal, typed if isinstance(typed, bytes) else typed(shown.decode()).encode())
                 seen = b""
         else:
             os.kill(pid, signal.SIGKILL)
@@ -53,15 +68,14 @@ def at_terminal(home: Home, answers: list[tuple[bytes, bytes]], *arguments: str)
 
 def test_the_offer_that_was_chosen_is_kept_and_a_wrong_number_is_asked_for_again(home: Home) -> None:
     model = script(home)
-    typed = [(b"what to do instead: ", b"99\n"), (b"what to do instead: ", b"5\n")]
+    prompt = b"what to do instead: "
+    typed = [(prompt, b"99\n"), (prompt, lambda shown: f"{offer_of_the_folder(shown)[1]}\n")]
     code, shown = at_terminal(home, typed, "run", "--model", model, "hi")
     assert code == 0
     assert "there is no 99" in shown
     rows = json.loads(home.harness("permissions", "list", "--json").out)
     kept = [row for row in rows if row["layer"] == "approval"]
-    (line,) = [line for line in shown.splitlines() if line.startswith("  5 ")]
-    assert [f"{row['permission']} {row['pattern']}" for row in kept] == [line.partition(": ")[2].strip()]
-    assert kept[0]["pattern"].endswith("/*")
+    assert [f"{row['permission']} {row['pattern']}" for row in kept] == [offer_of_the_folder(shown)[2]]
 
 
 def test_a_note_instead_of_an_answer_refuses_the_call_and_the_run_goes_on(home: Home) -> None:
