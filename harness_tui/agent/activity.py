@@ -53,7 +53,7 @@ class Activity:
 
         It is not cancelled: who closes the session waits for its end.
         """
-        self._task = self._steady = asyncio.create_task(self._aside(work, self._task), name="harness aside")
+        self._task = self._steady = asyncio.create_task(self._aside(work, self._task), name="beside the run")
 
     async def _aside(
         self, work: Callable[[], Coroutine[Any, Any, None]], before: asyncio.Task[RunEnd] | None

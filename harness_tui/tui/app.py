@@ -143,7 +143,6 @@ class HarnessApp(App[None]):
 
     def _send(self, text: str, typed: str, *, steer: bool) -> None:
         self.prompt.sent.add(typed)
-        self.prompt.take_text()
         self.transcript.action_end()
         if self.controller is None or not self.controller.ready:
             self.unsent.append((text, typed))

@@ -10,7 +10,8 @@ from harness_tui.core import intents as it
 from harness_tui.core.errors import HarnessError
 from harness_tui.tui.approval.bar import GRACE_S, RequestBar
 from harness_tui.tui.approval.page import page_for
-from harness_tui.tui.backend import BackendSession, TrustState
+from harness_tui.tui.backend import BackendSession
+from harness_tui.tui.backend_rows import TrustState
 from harness_tui.tui.host import Host, load_backend
 from harness_tui.tui.panel_runner import PanelRunner
 from harness_tui.tui.prompt.completion import SlashCompleter

@@ -20,7 +20,8 @@ from harness_tui.core.clock import SystemClock, rfc3339
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.backend import Backend, BackendInfo, BackendSession, CommandRow, SkillRow, StartOptions
+from harness_tui.tui.backend import Backend, BackendSession, StartOptions
+from harness_tui.tui.backend_rows import BackendInfo, CommandRow, SkillRow
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.presenter import Presenter
 from harness_tui.tui.prompt.completion import Candidate

@@ -12,7 +12,7 @@ from harness_tui.tui.screens.reader import Reader
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
-    from harness_tui.tui.backend import SessionRow
+    from harness_tui.tui.backend_rows import SessionRow
 
 Pick: TypeAlias = Callable[[str, Sequence[tuple[str, str, str]], str], Awaitable[str | None]]
 """Lets the person choose one of ``(key, left, right)`` under a title; the last text stands where there is none."""

@@ -20,7 +20,7 @@ from harness_tui.tui.slash import MODES, OwnCommand
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
-    from harness_tui.tui.backend import CommandRow
+    from harness_tui.tui.backend_rows import CommandRow
 
 
 class SlashRunner:

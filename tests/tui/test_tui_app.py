@@ -63,6 +63,15 @@ async def test_a_message_is_sent_and_the_answer_stands_in_the_transcript(open_ap
         assert app.prompt.text == "say it"
 
 
+async def test_what_is_typed_right_behind_enter_stays_for_the_next_message(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        await type_text(pilot, "first")
+        for key in ("enter", "n", "e", "x", "t"):  # all before the message of the first one is handled
+            app.prompt.post_message(events.Key(key, None if key == "enter" else key))
+        await until(lambda: app.prompt.text == "next" and bool(backend.session.sent))
+        assert backend.session.sent == [it.Submit("first", when="now")]
+
+
 async def test_what_is_sent_before_the_session_is_there_waits_for_it(open_app: Any) -> None:
     gate = asyncio.Event()
 

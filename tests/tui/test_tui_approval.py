@@ -127,7 +127,7 @@ async def test_a_request_that_takes_the_place_of_an_earlier_one_starts_anew(open
 
 
 async def test_whoever_is_in_the_middle_of_a_word_approves_nothing_with_it(open_app: Any) -> None:
-    async with open_app(grace=0.3) as (app, pilot, backend):
+    async with open_app(grace=3.0) as (app, pilot, backend):
         show(backend, COMPOUND)
         await until(lambda: "keys are taken in a moment" in screen_text(app))
         for letter in "typing on and on":

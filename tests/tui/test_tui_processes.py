@@ -56,10 +56,7 @@ def test_a_row_says_who_owns_it_how_old_it_is_what_it_takes_and_what_it_started(
 def test_a_long_command_leaves_out_folders_before_it_is_cut() -> None:
     words = ("/opt/some/where/bin/python", "-I", "/srv/tools/stock/server.py", "--port", "8080")
     row = FakeProcess("mcp:stock", 1, words)
-    assert (
-        lines_of(looked(row), 90)[2]
-        == "  /opt/some/where/bin/python -I /srv/tools/stock/server.py --port 8080"
-    )
+    assert lines_of(looked(row), 90)[2] == "  /opt/some/where/bin/python -I /srv/tools/stock/server.py --port 8080"
     assert lines_of(looked(row), 60)[2] == "  python -I …/stock/server.py --port 8080"
     assert lines_of(looked(row), 30)[2] == "  python -I …/stock/server.py…"
 

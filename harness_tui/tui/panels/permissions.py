@@ -12,7 +12,7 @@ from harness_tui.tui.lines import Line, ListRow, Span, cells, line_cells, two_en
 
 if TYPE_CHECKING:
     from harness_tui.core.values import Scope
-    from harness_tui.tui.backend import ApprovalRow, PermissionRows, RuleRow
+    from harness_tui.tui.backend_rows import ApprovalRow, PermissionRows, RuleRow
 
 _STYLES: Final = {"allow": "ok", "ask": "warning", "deny": "error"}
 _LAYERS: Final = {

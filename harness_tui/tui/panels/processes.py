@@ -14,7 +14,7 @@ from harness_tui.tui.panels.state import PanelState
 
 if TYPE_CHECKING:
     from harness_tui.core.events import ServerChanged
-    from harness_tui.tui.backend import DescendantRow, ProcessRow
+    from harness_tui.tui.backend_rows import DescendantRow, ProcessRow
 
 MAX_TREE: Final = 20
 """Descendants of one child that are shown."""

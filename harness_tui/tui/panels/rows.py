@@ -13,7 +13,7 @@ from harness_tui.tui.panels.state import PanelState
 if TYPE_CHECKING:
     from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
     from harness_tui.core.values import DiagnosticItem
-    from harness_tui.tui.backend import SkillRow
+    from harness_tui.tui.backend_rows import SkillRow
 
 TABS: Final = ("diagnostics", "servers", "skills", "processes")
 _NAMES: Final = (

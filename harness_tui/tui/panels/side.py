@@ -34,7 +34,7 @@ from harness_tui.tui.theme import Palette
 from harness_tui.tui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
-    from harness_tui.tui.backend import SkillRow
+    from harness_tui.tui.backend_rows import SkillRow
 
 LIST_KEYS: Final = ("j", "k", "r")
 """Letters that do something in a list that is not searched by typing."""

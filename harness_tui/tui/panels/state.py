@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
-    from harness_tui.tui.backend import ProcessRow, SkillRow
+    from harness_tui.tui.backend_rows import ProcessRow, SkillRow
 
 MAX_NOTICES: Final = 200
 

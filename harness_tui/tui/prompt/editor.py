@@ -31,7 +31,9 @@ STEPS: Final = (1, 3, 6, 10)
 
 
 class MessageEditor(TextArea):
-    """A text area that submits."""
+    """A text area that submits. ``empties``: what is sent leaves the field at once; else its owner clears it."""
+
+    empties: ClassVar[bool] = False
 
     DEFAULT_CSS = beside(__file__)
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -102,9 +104,11 @@ class MessageEditor(TextArea):
             self.action_delete_left()
             self.insert("\n")
             return
-        typed = self.text
+        typed, text = self.text, self.expanded
         if typed.strip():
-            self.post_message(self.Submitted(self, self.expanded, typed))
+            if self.empties:
+                self.take_text()  # now: what is typed before the message is handled belongs to the next one
+            self.post_message(self.Submitted(self, text, typed))
 
     # --- keys ----------------------------------------------------------------------------------------
 

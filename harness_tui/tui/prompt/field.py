@@ -35,6 +35,8 @@ PROMPT_KEYS: Final = (
 class PromptField(MessageEditor):
     """Where messages to the agent are written."""
 
+    empties = True
+
     class CompletionOpened(Message):
         """A ``/`` was typed: a good moment to look whether commands or skills changed."""
 
@@ -198,9 +200,10 @@ class PromptField(MessageEditor):
             self._popup.close()
 
     def _steer(self) -> bool:
-        typed = self.text
+        typed, text = self.text, self.expanded
         if typed.strip():
-            self.post_message(self.Steered(self.expanded, typed))
+            self.take_text()
+            self.post_message(self.Steered(text, typed))
         return True
 
     # --- history -------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.theme import Palette
 
 if TYPE_CHECKING:
-    from harness_tui.tui.backend import Backend, ModelRow
+    from harness_tui.tui.backend import Backend
+    from harness_tui.tui.backend_rows import ModelRow
 
 _HINT: Final = "type to filter · Enter chooses · Ctrl+F favourite · Esc leaves"
 _LOOKING: Final = "looking for models … Enter chooses · Ctrl+F favourite · Esc leaves"

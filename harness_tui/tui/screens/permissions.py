@@ -21,7 +21,8 @@ from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
 
 if TYPE_CHECKING:
-    from harness_tui.tui.backend import Backend, PermissionRows
+    from harness_tui.tui.backend import Backend
+    from harness_tui.tui.backend_rows import PermissionRows
 
 PERMISSION_KEYS = (
     ("e", "Explain a call: bash git diff | tee out, edit src/a.py, or any tool with its JSON"),

@@ -16,7 +16,7 @@ from textual.message import Message
 
 from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.backend import TrustItem
+from harness_tui.tui.backend_rows import TrustItem
 from harness_tui.tui.lines import ListRow, Span, wrap
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.screens.dialog import Dialog
