@@ -133,12 +133,12 @@ class SkillTool:
         if not self.activations.note(context.session, skill.name, text):
             note = f"The skill {skill.name} is loaded already and has not changed: its text is in this conversation."
             return ToolResult(note, metadata={**metadata, "repeated": True})
-        cut = cut_middle(text, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
+        where = f"The text was cut; the whole is in {skill.path}."
+        cut = cut_middle(text, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES, note=where)
         if not cut.omitted:
             return ToolResult(text, metadata=metadata)
-        output = f"{cut.text}\nThe text was cut; the whole is in {skill.path}."
         size = len(text.encode("utf-8", "replace"))
-        return ToolResult(output, metadata=metadata, full_output=str(skill.path), full_bytes=size)
+        return ToolResult(cut.text, metadata=metadata, full_output=str(skill.path), full_bytes=size)
 
     def _content(self, skill: Skill, variables: dict[str, str]) -> str:
         """Read a skill's body and wrap it. Blocking. Raises ``HarnessError``."""

@@ -381,6 +381,7 @@ async def test_a_long_body_is_cut_and_says_where_the_whole_is(
     path = scene.skill("user", "s", "---\nname: s\ndescription: D.\n---\n" + "line\n" * 3_000)
     (tool,) = scene.library().tools()
     result = await load(tool, "s", context("one"))
+    assert len(result.output.encode()) <= 50 * 1024
     assert result.full_output == str(path)
     assert str(path) in result.output.splitlines()[-1]
     assert len(result.output.splitlines()) < 2_010
