@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 PREFIX ?= $(HOME)/.local
 DIR ?= .
-JOBS ?= auto
+# Two tests a core at a time: many of them wait for programs that they have started.
+JOBS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))))
 ROUNDS ?= 50
 
 .PHONY: all setup run demo test test-local lint fmt install uninstall bench soak fuzz test-servers screenshots dist \

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from e2e_home import Home
-from e2e_scene import RUN_WAYS, SCREEN_WAYS, Scene, alive, ledgers, wait_for
+from e2e_scene import RUN_SAMPLE, RUN_WAYS, SCREEN_SAMPLE, SCREEN_WAYS, Scene, alive, ledgers, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -34,7 +34,7 @@ def play(home: Home) -> Iterator[Play]:
         scene.close()
 
 
-@pytest.mark.parametrize("way", RUN_WAYS)
+@pytest.mark.parametrize("way", RUN_SAMPLE)
 def test_nothing_outlives_a_run(home: Home, play: Play, way: str) -> None:
     scene = play()
     owners = sorted(row.owner for row in scene.rows)
@@ -46,7 +46,7 @@ def test_nothing_outlives_a_run(home: Home, play: Play, way: str) -> None:
     assert_no_ledger(home)
 
 
-@pytest.mark.parametrize("way", SCREEN_WAYS)
+@pytest.mark.parametrize("way", SCREEN_SAMPLE)
 def test_nothing_outlives_the_full_screen_shell(home: Home, play: Play, way: str) -> None:
     scene = play(screen=True)
     assert scene.terminal is not None

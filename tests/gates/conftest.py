@@ -53,8 +53,29 @@ def runtime(project: dict[str, Any]) -> dict[str, Distribution]:
     return closure(project["project"]["dependencies"])
 
 
+def is_installed(requirement: str) -> bool:
+    """Tell whether the distribution that ``requirement`` names is installed."""
+    try:
+        distribution(Requirement(requirement).name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
 @pytest.fixture(scope="session")
-def everything(project: dict[str, Any]) -> dict[str, Distribution]:
-    """The same with every extra and the development group."""
-    extras = [text for extra in project["project"].get("optional-dependencies", {}).values() for text in extra]
-    return closure([*project["project"]["dependencies"], *extras, *project["dependency-groups"]["dev"]])
+def extras(project: dict[str, Any]) -> dict[str, list[str]]:
+    """The requirements of each extra, by its name."""
+    return project["project"].get("optional-dependencies", {})
+
+
+@pytest.fixture(scope="session")
+def missing_extras(extras: dict[str, list[str]]) -> list[str]:
+    """The names of extras that are not installed here."""
+    return [name for name, texts in extras.items() if not all(map(is_installed, texts))]
+
+
+@pytest.fixture(scope="session")
+def everything(project: dict[str, Any], extras: dict[str, list[str]]) -> dict[str, Distribution]:
+    """The same with the development group and every extra that is installed here; ``demo`` is one."""
+    wanted = [text for name, texts in extras.items() for text in texts if name == "demo" or is_installed(text)]
+    return closure([*project["project"]["dependencies"], *wanted, *project["dependency-groups"]["dev"]])

@@ -83,6 +83,13 @@ def test_extras_and_development_may_add_lesser_ones_and_nothing_stronger(everyth
     assert refused(everything, FREE | LESSER) == {}
 
 
+def test_every_extra_is_judged_where_it_is_installed(extras: dict[str, list[str]], missing_extras: list[str]) -> None:
+    assert {"demo", "local", "keyring"} <= set(extras)
+    assert "demo" not in missing_extras
+    if missing_extras:
+        pytest.skip(f"not installed here, so not judged: {', '.join(missing_extras)}")
+
+
 @pytest.mark.parametrize(
     ("fields", "product", "development"),
     [

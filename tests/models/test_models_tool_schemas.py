@@ -426,7 +426,7 @@ ODD: dict[str, st.SearchStrategy[Any]] = {
     "minLength": VALUES,
 }
 ARGUMENTS = st.dictionaries(KEYS, VALUES, max_size=4)
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+QUICK = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

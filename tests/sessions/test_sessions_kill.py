@@ -27,7 +27,7 @@ from harness_tui.sessions.store import SessionStore
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 KINDS = ("write", "edit", "compaction", "undo", "commit")
-POINTS = int(os.environ.get("HARNESS_SOAK_KILLS", "10")) // len(KINDS)
+POINTS = int(os.environ.get("HARNESS_SOAK_KILLS", "5")) // len(KINDS)
 """How many points of each kind are killed at."""
 
 SCRIPT = """\
