@@ -6,6 +6,7 @@ own that is given up after a few seconds, and everything that goes wrong is a ``
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import queue
 import threading
@@ -74,9 +75,7 @@ def delete(provider: str, *, wait: float = WAIT_S) -> None:
 
 
 def _library() -> Any:
-    import keyring
-
-    return keyring
+    return importlib.import_module("keyring")  # an extra: it need not be there
 
 
 def _backend_name() -> str | None:
