@@ -16,6 +16,7 @@ from harness_tui.cli.common import warn
 from harness_tui.cli.streams import write_notice
 from harness_tui.core.bus import Subscription
 from harness_tui.core.codec import encode
+from harness_tui.core.event_parts import CommandPreview
 from harness_tui.core.events import PermissionRequested, QuestionAsked
 from harness_tui.core.intents import Answer
 from harness_tui.core.text import clean_for_display
@@ -89,7 +90,12 @@ async def _permission(request: PermissionRequested) -> Answer:
     preview = encode(request.preview)
     shown = preview.get("text") or preview.get("command") or preview.get("url") or preview.get("arguments")
     write_notice(clean_for_display(shown if isinstance(shown, str) else json.dumps(shown)).rstrip() + "\n")
+    asked = _parts_asked(request)
+    _show_parts(request)
     choices = ["allow once", *(_offer(request, index) for index in range(len(request.offers))), "no"]
+    if len(asked) > 1:
+        choices.append("no, only some of its commands")
+    no = 2 + len(request.offers)
     for number, text in enumerate(choices, 1):
         write_notice(f"  {number} {clean_for_display(text, one_line=True)}\n")
     while True:
@@ -99,13 +105,45 @@ async def _permission(request: PermissionRequested) -> Answer:
         match int(answer):
             case 1:
                 return Answer(request.request, "allow")
-            case chosen if chosen == len(choices):
+            case chosen if chosen == no:
                 return Answer(request.request, "deny")
-            case chosen if 1 < chosen < len(choices):
+            case chosen if no < chosen <= len(choices):
+                return Answer(request.request, "allow", parts=await _ticked(request, asked))
+            case chosen if 1 < chosen < no:
                 # By its place: several offers may have the same scope.
                 return Answer(request.request, "allow", scope=request.offers[chosen - 2].scope, offer=chosen - 2)
             case _:
                 write_notice(f"there is no {answer}\n")
+
+
+def _parts_asked(request: PermissionRequested) -> list[int]:
+    """Return the places of those commands of a compound one that nothing allows yet."""
+    preview = request.preview
+    if not isinstance(preview, CommandPreview):
+        return []
+    return [index for index, part in enumerate(preview.parts) if part.decision == "ask"]
+
+
+def _show_parts(request: PermissionRequested) -> None:
+    preview = request.preview
+    if not isinstance(preview, CommandPreview) or len(preview.parts) < 2:
+        return
+    for part in preview.parts:
+        word = "asks" if part.decision == "ask" else "allowed"
+        write_notice(f"  {word:7} {clean_for_display(part.command, one_line=True)}\n")
+
+
+async def _ticked(request: PermissionRequested, asked: list[int]) -> tuple[int, ...]:
+    """Ask for each command that asks whether it may run; one that may not denies the whole, and the model is told."""
+    preview = request.preview
+    assert isinstance(preview, CommandPreview)
+    ticked = [index for index in range(len(preview.parts)) if index not in asked]
+    for index in asked:
+        command = clean_for_display(preview.parts[index].command, one_line=True)
+        answer = (await _read_line(f"may this run: {command} (y/n): ")).strip().casefold()
+        if answer in ("y", "yes"):
+            ticked.append(index)
+    return tuple(sorted(ticked))
 
 
 def _offer(request: PermissionRequested, index: int) -> str:

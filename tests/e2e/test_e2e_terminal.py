@@ -91,3 +91,25 @@ def test_ctrl_c_at_a_question_ends_the_run_at_once(home: Home) -> None:
     code, shown = at_terminal(home, [(b"what to do instead: ", b"\x03")], "run", "--model", model, "hi")
     assert (code, shown.rstrip().endswith("harness: interrupted")) == (130, True)
     assert time.monotonic() - began < 15
+
+
+def test_the_commands_of_a_compound_one_are_listed_and_answered_one_by_one(home: Home) -> None:
+    home.write(
+        "s.yaml",
+        "log: log.jsonl\nturns:\n"
+        "  - {tools: [{name: bash, arguments: {command: touch one && touch two}}]}\n  - {text: done}\n",
+    )
+
+    def some(shown: str) -> str:
+        found = re.search(r"^  (\d+) no, only some of its commands", shown, re.M)
+        assert found, shown
+        return f"{found[1]}\n"
+
+    typed = [(b"what to do instead: ", some), (b"touch one (y/n): ", b"y\n"), (b"touch two (y/n): ", b"n\n")]
+    code, shown = at_terminal(home, typed, "run", "--model", "replay:s.yaml", "hi")
+    assert (code, "asks    touch one" in shown, "asks    touch two" in shown) == (0, True, True)
+    assert not (home.project / "one").exists()
+    result = json.loads((home.project / "log.jsonl").read_text().splitlines()[1])["messages"][-1]
+    assert result["is_error"]
+    assert "touch two" in result["text"]
+    assert "touch one" not in result["text"]
