@@ -112,10 +112,10 @@ class ManagedChild:
         return self._status()
 
     async def left(self) -> Sequence[int]:
-        """Wait for the exit; return the pids of what the process left running, empty without ``on_left``."""
+        """Wait for the exit; return the pids of what the process left and what runs now, empty without ``on_left``."""
         await self._exited.wait()
         await self._looked.wait()
-        return [] if self._ended else [running.pid for running in self._seen]
+        return [] if self._ended else [running.pid for running in self._seen if processes.is_alive(running)]
 
     @property
     def log_path(self) -> str | None:

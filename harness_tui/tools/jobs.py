@@ -16,6 +16,8 @@ BLOCK: Final = 64 * 1024
 MOST_RUNNING: Final = 16
 _MOST_ENDED: Final = 50
 _AFTER_STOP_S: Final = 0.5
+_LAST_STEPS_S: Final = 0.03
+"""A program closes its output a moment before it is gone: so long is waited before it counts as left running."""
 _GRACE_S: Final = 1.0
 
 
@@ -63,8 +65,10 @@ class Job:
 
     async def drain(self) -> None:
         """After the command's own end: wait for the rest of its output, for a moment, and see what it has left."""
-        _, left = await asyncio.gather(asyncio.wait({self._reader}, timeout=BASH_DRAIN_S), self.child.left())
-        self.left = tuple(left)
+        await asyncio.wait({self._reader}, timeout=BASH_DRAIN_S)
+        if await self.child.left():
+            await asyncio.sleep(_LAST_STEPS_S)
+        self.left = tuple(await self.child.left())  # looked at last: what ended meanwhile is not left running
 
     @property
     def held(self) -> bool:

@@ -114,6 +114,7 @@ class Scene:
             store.close()
         text = "\n".join(lines)
         text = re.sub(r'"time": "[^"]*"', '"time": ""', text).replace(str(self.home), "~")
+        text = re.sub(r'"elapsed_ms": \d+', '"elapsed_ms": 0', text)
         names: dict[str, str] = {}
         text = re.sub(
             r"\b(run|req|msg|hand)_[0-9a-z]{17}\b", lambda m: names.setdefault(m[0], f"{m[1]}{len(names)}"), text
