@@ -6,7 +6,7 @@ object a line: ``{"type", "seq", "time", "session", "run"?, ...fields}``. Adding
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
+from typing import Any, Final, Literal
 
 from harness_tui.core.event_parts import (
     CommandRef,
@@ -19,8 +19,10 @@ from harness_tui.core.event_parts import (
     ServerDetail,
     Truncation,
 )
+from harness_tui.core.event_registry import EVENTS as EVENTS
+from harness_tui.core.event_registry import Event as Event
+from harness_tui.core.event_registry import event
 from harness_tui.core.messages import AssistantMessage, Attachment, Message, UserMessage
-from harness_tui.core.record import record
 from harness_tui.core.values import (
     Decision,
     DiagnosticItem,
@@ -31,31 +33,10 @@ from harness_tui.core.values import (
     VerdictWord,
 )
 
-
-class Event:
-    """The base of every event; ``type`` is its name on the wire."""
-
-    __slots__ = ()
-    type: ClassVar[str]
-
-
-EVENTS: Final[dict[str, type[Event]]] = {}
-"""The one registry: wire name to class."""
-
-E = TypeVar("E", bound=Event)
-
-
-@dataclass_transform(frozen_default=True)
-def _event(cls: type[E]) -> type[E]:
-    made = record(cls)
-    EVENTS[made.type] = made
-    return made
-
-
 # --- session and run -----------------------------------------------------------------------------
 
 
-@_event
+@event
 class SessionStarted(Event):
     """Always the first event of a session."""
 
@@ -65,7 +46,7 @@ class SessionStarted(Event):
     parent: Parent | None = None
 
 
-@_event
+@event
 class SessionChanged(Event):
     """Title, agent, model or mode changed; absent fields did not."""
 
@@ -76,7 +57,7 @@ class SessionChanged(Event):
     mode: str | None = None
 
 
-@_event
+@event
 class RunStarted(Event):
     """A run begins with this message."""
 
@@ -88,7 +69,7 @@ class RunStarted(Event):
     command: CommandRef | None = None
 
 
-@_event
+@event
 class MessageAdded(Event):
     """A user-role message entered the replay log.
 
@@ -101,7 +82,7 @@ class MessageAdded(Event):
     origin: Literal["prompt", "steer", "shell", "diagnostics", "compaction", "hook", "schema"]
 
 
-@_event
+@event
 class TextDelta(Event):
     """A piece of the answer."""
 
@@ -109,7 +90,7 @@ class TextDelta(Event):
     text: str
 
 
-@_event
+@event
 class TextFinished(Event):
     """The whole text of this answer."""
 
@@ -117,7 +98,7 @@ class TextFinished(Event):
     text: str
 
 
-@_event
+@event
 class ReasoningDelta(Event):
     """A piece of the model's reasoning."""
 
@@ -125,7 +106,7 @@ class ReasoningDelta(Event):
     text: str
 
 
-@_event
+@event
 class ReasoningFinished(Event):
     """The whole reasoning of this answer."""
 
@@ -133,7 +114,7 @@ class ReasoningFinished(Event):
     text: str
 
 
-@_event
+@event
 class StepFinished(Event):
     """A model request is answered; ``message`` holds the calls that come next."""
 
@@ -142,7 +123,7 @@ class StepFinished(Event):
     message: AssistantMessage
 
 
-@_event
+@event
 class RunFinished(Event):
     """The last event of a run. ``output``: the value of its answer, where a schema was asked for (absent for null)."""
 
@@ -155,7 +136,7 @@ class RunFinished(Event):
 # --- tools ---------------------------------------------------------------------------------------
 
 
-@_event
+@event
 class ToolStarted(Event):
     """A call enters the gate."""
 
@@ -167,7 +148,7 @@ class ToolStarted(Event):
     source: SourceRef
 
 
-@_event
+@event
 class ToolProgress(Event):
     """A running call reports."""
 
@@ -179,7 +160,7 @@ class ToolProgress(Event):
     output_delta: str | None = None
 
 
-@_event
+@event
 class ToolFinished(Event):
     """The one result of a call, as the model is sent it."""
 
@@ -193,7 +174,7 @@ class ToolFinished(Event):
     attachments: tuple[Attachment, ...] | None = None
 
 
-@_event
+@event
 class FileChanged(Event):
     """A tool changed a file. SHA-256 of the bytes; no ``before`` = created, no ``after`` = deleted.
 
@@ -211,7 +192,7 @@ class FileChanged(Event):
     folders: tuple[str, ...] | None = None
 
 
-@_event
+@event
 class TodoUpdated(Event):
     """The whole list of steps."""
 
@@ -222,7 +203,7 @@ class TodoUpdated(Event):
 # --- requests to a person ------------------------------------------------------------------------
 
 
-@_event
+@event
 class PermissionRequested(Event):
     """Someone is asked, or would have been asked, about a call.
 
@@ -239,7 +220,7 @@ class PermissionRequested(Event):
     reason: str | None = None
 
 
-@_event
+@event
 class PermissionResolved(Event):
     """Exactly one per gated call. ``rule``: a configured rule decided; ``policy``: ``--ask`` did."""
 
@@ -252,7 +233,7 @@ class PermissionResolved(Event):
     note: str | None = None
 
 
-@_event
+@event
 class QuestionAsked(Event):
     """Questions of the agent, a form of a server, or a page to open."""
 
@@ -265,7 +246,7 @@ class QuestionAsked(Event):
     url: str | None = None
 
 
-@_event
+@event
 class QuestionAnswered(Event):
     """How a question ended."""
 
@@ -278,7 +259,7 @@ class QuestionAnswered(Event):
 # --- surroundings --------------------------------------------------------------------------------
 
 
-@_event
+@event
 class DiagnosticsReported(Event):
     """The merged verdict on a file; ``servers`` are names, ``by_server`` what each of them said."""
 
@@ -293,7 +274,7 @@ class DiagnosticsReported(Event):
     by_server: tuple[ServerVerdict, ...] | None = None
 
 
-@_event
+@event
 class ServerChanged(Event):
     """A server's state. States of ``mcp`` and ``lsp`` are those of ``core.values``."""
 
@@ -305,7 +286,7 @@ class ServerChanged(Event):
     reason: str | None = None
 
 
-@_event
+@event
 class Notice(Event):
     """Something a person should know; ``hint`` says what to do."""
 
@@ -316,7 +297,7 @@ class Notice(Event):
     hint: str | None = None
 
 
-@_event
+@event
 class QueueChanged(Event):
     """The messages that wait, whole."""
 
@@ -324,7 +305,7 @@ class QueueChanged(Event):
     items: tuple[QueueItem, ...]
 
 
-@_event
+@event
 class UsageUpdated(Event):
     """Tokens of the last request, and how full the context is. ``cost`` in US dollars."""
 
@@ -339,7 +320,7 @@ class UsageUpdated(Event):
     context_limit: int | None = None
 
 
-@_event
+@event
 class ModelRetried(Event):
     """A request failed and is tried again after ``wait_s`` seconds."""
 
@@ -350,7 +331,7 @@ class ModelRetried(Event):
     wait_s: float
 
 
-@_event
+@event
 class ContextCompacted(Event):
     """History was replaced by a summary; ``before`` and ``after`` are tokens, ``after`` an estimate.
 
@@ -365,7 +346,7 @@ class ContextCompacted(Event):
     omitted: tuple[str, ...]
 
 
-@_event
+@event
 class ContextReported(Event):
     """What the next request would hold, part by part; ``total`` is the sum, ``used`` what the provider last counted.
 
@@ -379,7 +360,7 @@ class ContextReported(Event):
     limit: int | None = None
 
 
-@_event
+@event
 class UndoApplied(Event):
     """A run was taken back: its messages are sent no more, the files in ``paths`` are as they were before it.
 
@@ -392,7 +373,7 @@ class UndoApplied(Event):
     conflicts: tuple[str, ...]
 
 
-@_event
+@event
 class RedoApplied(Event):
     """A run that was taken back is in force again; the fields are those of ``undo_applied``."""
 

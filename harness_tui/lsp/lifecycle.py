@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Coroutine
 from pathlib import Path
@@ -66,7 +67,7 @@ class Owner(Protocol):
         ...
 
 
-class ServerLife:
+class ServerLife(ABC):
     """One server at one root, with the connection of its present life. Nothing starts before :meth:`connected`.
 
     ``reason`` goes on after the server's name: "exited with status 1".
@@ -207,13 +208,13 @@ class ServerLife:
 
     # --- hooks -----------------------------------------------------------------------------------
 
+    @abstractmethod
     async def revive(self, paths: list[Path]) -> None:
         """Start again after a crash and show ``paths``, which were open."""
-        raise NotImplementedError
 
+    @abstractmethod
     def on_set(self, connection: Connection, path: Path) -> None:
         """Take a set that nobody asked for: ``Connection``'s listener."""
-        raise NotImplementedError
 
     # --- lives -----------------------------------------------------------------------------------
 

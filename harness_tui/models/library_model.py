@@ -13,26 +13,25 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from harness_tui.core.messages import Message
-from harness_tui.core.redaction import REDACTOR
 from harness_tui.core.seams import ModelError, ModelEvent, ModelSettings
 from harness_tui.core.values import ToolSpec
 from harness_tui.models import failures
 from harness_tui.models.adapt import IMAGES, PDF
-from harness_tui.models.endpoint import Endpoint, check_endpoint
+from harness_tui.models.endpoint import Endpoint
+from harness_tui.models.endpoint_model import EndpointModel
 from harness_tui.models.exchange import CURRENT, Exchange
 from harness_tui.models.library_answer import LibraryAnswer
 from harness_tui.models.library_dialects import DIALECTS
 from harness_tui.models.library_messages import Conversation
 from harness_tui.models.library_warmup import in_own_thread, warm_up
-from harness_tui.models.schema_rules import TABLES
-from harness_tui.models.tool_schemas import AdaptedTools, ToolAdapter
+from harness_tui.models.tool_schemas import AdaptedTools
 from harness_tui.models.wire import watched_client
 
 if TYPE_CHECKING:
     import httpx2
 
 
-class LibraryModel:
+class LibraryModel(EndpointModel):
     """One model at one endpoint, in the dialect of its ``kind``; satisfies ``Model``.
 
     Usable from one event loop; ``close`` ends its connections. ``output_limit`` is the limit of output tokens that is
@@ -49,39 +48,17 @@ class LibraryModel:
         output_limit: int | None = None,
         silence: float | None = None,
     ) -> None:
-        check_endpoint(endpoint)
-        for secret in endpoint.secrets:
-            REDACTOR.add(secret)
         self._dialect = DIALECTS[kind or endpoint.kind]
-        self._endpoint = endpoint
-        self._model = model
-        self._context = context
-        self._output_limit = output_limit
-        self._silence = endpoint.silence_timeout if silence is None else silence
-        self._adapter = ToolAdapter(TABLES[self._dialect.table])
-        self._opening = asyncio.Lock()
-        self._client: httpx2.AsyncClient | None = None
+        super().__init__(
+            endpoint, model, self._dialect.table, context=context, output_limit=output_limit, silence=silence
+        )
         self._opened: Any = None
         self._transport: tuple[type[BaseException], ...] = ()
-        self._caller = failures.Caller(
-            endpoint.provider, model, failures.shown_url(endpoint.base_url), endpoint.key_source, endpoint.unspoken
-        )
-
-    @property
-    def name(self) -> str:
-        """``provider/model``."""
-        return f"{self._endpoint.provider}/{self._model}"
-
-    @property
-    def context_limit(self) -> int | None:
-        """Tokens that fit, where configured."""
-        return self._context
 
     async def close(self) -> None:
         """Close every connection; the next request opens new ones."""
-        client, self._client, self._opened = self._client, None, None
-        if client is not None:
-            await client.aclose()
+        self._opened = None
+        await super().close()
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings

@@ -15,23 +15,22 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from harness_tui.core.messages import Message
-from harness_tui.core.redaction import REDACTOR
 from harness_tui.core.seams import CallChunk, ModelError, ModelEvent, ModelSettings
 from harness_tui.core.values import ToolSpec
 from harness_tui.models import failures
 from harness_tui.models.adapt import chat_messages, chat_tools
 from harness_tui.models.chat_answer import AnswerError, ChatAnswer
-from harness_tui.models.endpoint import Endpoint, check_endpoint
+from harness_tui.models.endpoint import Endpoint
+from harness_tui.models.endpoint_model import EndpointModel
 from harness_tui.models.event_stream import DONE, LINE_BYTES, TooLongError, data_of
-from harness_tui.models.schema_rules import TABLES
-from harness_tui.models.tool_schemas import AdaptedTools, ToolAdapter
+from harness_tui.models.tool_schemas import AdaptedTools
 from harness_tui.models.wire import AGENT, ERROR_BYTES, new_client
 
 if TYPE_CHECKING:
     import httpx2
 
 
-class OpenAICompatibleModel:
+class OpenAICompatibleModel(EndpointModel):
     """One model at one endpoint; satisfies ``Model``. Usable from one event loop; ``close`` ends its connections.
 
     ``output_limit`` is the limit of output tokens that is sent, ``silence`` how many seconds may pass between two
@@ -47,37 +46,8 @@ class OpenAICompatibleModel:
         output_limit: int | None = None,
         silence: float | None = None,
     ) -> None:
-        check_endpoint(endpoint)
-        for secret in endpoint.secrets:
-            REDACTOR.add(secret)
-        self._endpoint = endpoint
-        self._model = model
-        self._context = context
-        self._output_limit = output_limit
-        self._silence = endpoint.silence_timeout if silence is None else silence
-        self._client: httpx2.AsyncClient | None = None
-        self._opening = asyncio.Lock()
+        super().__init__(endpoint, model, "openai", context=context, output_limit=output_limit, silence=silence)
         self._usage_wanted = True
-        self._adapter = ToolAdapter(TABLES["openai"])
-        self._caller = failures.Caller(
-            endpoint.provider, model, failures.shown_url(endpoint.base_url), endpoint.key_source, endpoint.unspoken
-        )
-
-    @property
-    def name(self) -> str:
-        """``provider/model``."""
-        return f"{self._endpoint.provider}/{self._model}"
-
-    @property
-    def context_limit(self) -> int | None:
-        """Tokens that fit, where configured."""
-        return self._context
-
-    async def close(self) -> None:
-        """Close every connection; the next request opens new ones."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from typing import Final
 
 from harness_tui.core.record import record
@@ -46,9 +47,9 @@ class CommandReader(WordReader):
         self._waiting: list[_HereDocument] = []
         self._moving = 0
 
+    @abstractmethod
     def function_body(self) -> None:
         """Read the body of a function, whose name and brackets have been read."""
-        raise NotImplementedError
 
     # --- blanks and line ends --------------------------------------------------------------------
 

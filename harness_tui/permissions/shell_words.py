@@ -7,6 +7,7 @@ Nothing is guessed: arithmetic with names, indirect and computed expansions can 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import Final
 
@@ -53,7 +54,7 @@ class Pieces:
         return "".join(self.found) if self.known else None
 
 
-class WordReader:
+class WordReader(ABC):
     """A place in ``text``, moving on. ``base`` is where ``text`` begins in the whole; ``home`` the home folder.
 
     ``posix``: another shell than bash will run it, so that what only bash knows is not understood.
@@ -67,17 +68,17 @@ class WordReader:
         self.home = home
         self.posix = posix
 
+    @abstractmethod
     def inner_block(self) -> None:
         """Read commands up to the ``)`` that ends a substitution."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inner_text(self, text: str, base: int) -> None:
         """Read the whole of ``text`` as commands."""
-        raise NotImplementedError
 
+    @abstractmethod
     def part(self, text: str, base: int) -> WordReader:
         """Return a reader of ``text`` that tells the same reading."""
-        raise NotImplementedError
 
     def only_bash(self, what: str) -> None:
         """Refuse ``what`` in a text for another shell."""

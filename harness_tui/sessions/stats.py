@@ -10,6 +10,9 @@ from typing import Any, Final
 
 from harness_tui.sessions.store import SessionStore
 
+COUNTED: Final = ("sessions", "runs", "messages", "requests")
+SUMMED: Final = ("input", "output", "reasoning", "cache_read", "cache_write")
+
 
 @dataclass(slots=True)
 class ToolCount:
@@ -45,18 +48,7 @@ class Stats:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object of ``sessions stats --json``."""
-        names = (
-            "sessions",
-            "runs",
-            "messages",
-            "requests",
-            "input",
-            "output",
-            "reasoning",
-            "cache_read",
-            "cache_write",
-        )
-        return {name: getattr(self, name) for name in names} | {
+        return {name: getattr(self, name) for name in (*COUNTED, *SUMMED)} | {
             "cost": round(self.cost, 6) if self.requests > self.unpriced else None,
             "unpriced_requests": self.unpriced,
             "bytes": self.bytes,
@@ -69,8 +61,6 @@ class Stats:
         }
 
 
-COUNTED: Final = ("sessions", "runs", "messages", "requests")
-SUMMED: Final = ("input", "output", "reasoning", "cache_read", "cache_write")
 _QUERY = (
     "SELECT type, json FROM events WHERE session = ? AND type IN "
     "('usage_updated', 'tool_finished', 'run_started', 'run_finished', 'file_changed')"

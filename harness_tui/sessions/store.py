@@ -20,7 +20,8 @@ from harness_tui.core.codec import encode
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import Parent
-from harness_tui.core.events import E, Event, Notice, SessionChanged, ToolFinished
+from harness_tui.core.event_registry import E, Event
+from harness_tui.core.events import Notice, SessionChanged, ToolFinished
 from harness_tui.core.ids import new_id
 from harness_tui.core.messages import Message, ToolCall, ToolMessage
 from harness_tui.core.record import record

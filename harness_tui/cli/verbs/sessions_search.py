@@ -60,6 +60,7 @@ def search(text: tuple[str, ...], here: bool, limit: int, root: Path, as_json: b
 def stats(sessions: tuple[str, ...], everywhere: bool, root: Path, as_json: bool) -> int:
     """Count over each SESSION, or over all of this project."""
     from harness_tui.config.project import find_project
+    from harness_tui.sessions.stats import COUNTED, SUMMED
     from harness_tui.sessions.stats import stats as count
 
     with opened_record() as store:
@@ -72,17 +73,7 @@ def stats(sessions: tuple[str, ...], everywhere: bool, root: Path, as_json: bool
     if as_json:
         print_json(data)
         return 0
-    for name in (
-        "sessions",
-        "runs",
-        "messages",
-        "requests",
-        "input",
-        "output",
-        "reasoning",
-        "cache_read",
-        "cache_write",
-    ):
+    for name in (*COUNTED, *SUMMED):
         print_line(f"{name:<14}{data[name]}")
     cost = "not known" if data["cost"] is None else f"{data['cost']:.4f} USD"
     note = f" and {made.unpriced} requests without a known price" if made.unpriced and data["cost"] is not None else ""

@@ -73,7 +73,7 @@ class PermissionsScreen(Dialog[None]):
     def _update(self, *, mark_first: bool = False) -> None:
         state = self._state
         about = f" · agent {state.agent} · mode {state.mode}" if state is not None else ""
-        title = "Permissions" + clean_for_display(about, one_line=True)
+        title = clean_for_display(f"Permissions{about}", one_line=True)
         self._heading.show(title, self._hint())
         self._list.show_rows(self._rows, mark_first=mark_first)
 
