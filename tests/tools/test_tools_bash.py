@@ -180,6 +180,17 @@ async def test_a_background_process_that_keeps_the_pipe_open_does_not_hold_the_t
     assert await gone(pid)
 
 
+async def test_what_ends_right_behind_its_command_is_not_told_as_left(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "harness_tui.tools.jobs.BASH_DRAIN_S", 20.0
+    )  # its output is waited for, however busy it is here
+    result = await bench.call("bash", command="(sleep 0.2; echo second) & echo first")
+    assert result.output == "first\nsecond\n"
+    assert "left" not in result.metadata
+
+
 async def test_what_left_the_group_and_closed_its_output_is_kept_and_told_too(bench: Any) -> None:
     script = "setsid sh -c 'echo $$ > pid; exec sleep 60' >/dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.01; done"
     result = await bench.call("bash", command=script)
