@@ -10,6 +10,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
+from harness_tui.core.foreground import KeysFirst
+
 if TYPE_CHECKING:
     from harness_tui.mcp.connection import Connection
 
@@ -26,7 +28,8 @@ def _quieten() -> None:
 
 def _connection_class() -> type[Connection]:
     _quieten()
-    from harness_tui.mcp.connection import Connection
+    with KeysFirst():
+        from harness_tui.mcp.connection import Connection
 
     return Connection
 

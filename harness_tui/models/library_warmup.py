@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
+from harness_tui.core.foreground import KeysFirst
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.library_dialects import Dialect, load
 
@@ -61,7 +62,8 @@ def warm_up(dialect: Dialect) -> None:
     if dialect.kind in _WARM:
         return
     with _no_pauses():
-        load(dialect)
+        with KeysFirst():
+            load(dialect)
         try:
             asyncio.run(asyncio.wait_for(_rehearse(dialect), _WAIT_S))
         except Exception as error:  # noqa: BLE001 - the first request is slower then, nothing else

@@ -15,7 +15,10 @@ import termios
 import time
 from typing import TYPE_CHECKING, Final
 
+from textual import events
 from textual.drivers.linux_driver import LinuxDriver
+
+from harness_tui.core.foreground import key_arrived
 
 if TYPE_CHECKING:
     from typing import Any
@@ -118,6 +121,12 @@ class TerminalDriver(LinuxDriver):
         """Read until the end; a terminal that is gone is no failure, whoever watches it ends the program."""
         with contextlib.suppress(OSError):
             super().run_input_thread()
+
+    def process_message(self, message: Any) -> None:
+        """Hand on what was read; a key goes before work that can wait."""
+        if isinstance(message, events.Key):
+            key_arrived()
+        super().process_message(message)
 
     # --- stopped by the person, continued by their shell -----------------------------------------------
 
