@@ -32,6 +32,7 @@ class Surroundings:
     ``root`` is the project root, a real path. ``spawner`` or ``shell_gate`` missing means that no shell part may run.
     ``read_gate`` decides on mentions of the template, ``person_gate`` on those that a person typed. ``may_grant`` tells
     whether ``allowed-tools`` count (a trusted folder). ``shell_seconds`` bounds each shell part from above.
+    ``stand_in`` makes it a preview: its text takes the place of each shell part, as written, and nothing is started.
     """
 
     root: Path
@@ -46,6 +47,7 @@ class Surroundings:
     may_grant: bool = False
     shell_seconds: float | None = None
     prompts: PromptSource | None = None
+    stand_in: Callable[[str], str] | None = None
 
 
 @record

@@ -174,12 +174,14 @@ class Library:
         images: bool = True,
         prompts: PromptSource | None = None,
         session: str | None = None,
+        stand_in: Callable[[str], str] | None = None,
     ) -> Expansion:
         """Return what ``/name args`` becomes. Never raises for what was typed, or for what a file says.
 
         ``read_gate`` decides on mentions in the template, ``person_gate`` on those in the arguments. A first word that
         looks like a path and names no command makes the whole line a plain message. Codes of errors besides those of
-        templates: ``unknown-command``, ``untrusted``, ``missing-argument``, ``prompt-failed``, ``broken-skill``.
+        templates: ``unknown-command``, ``untrusted``, ``missing-argument``, ``prompt-failed``, ``broken-skill``. With
+        ``stand_in`` nothing runs, see :class:`~harness_tui.library.expansion.Surroundings`.
         """
         around = Surroundings(
             root=self._project.root,
@@ -192,6 +194,7 @@ class Library:
             images=images,
             session=session,
             may_grant=self._trusted,
+            stand_in=stand_in,
         )
         call = read_invocation(line)
         if call is None:

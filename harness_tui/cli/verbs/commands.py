@@ -18,6 +18,7 @@ from harness_tui.cli.common import (
     run_async,
     warn,
 )
+from harness_tui.cli.creating import create_from_template, place_option
 from harness_tui.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,13 +27,6 @@ if TYPE_CHECKING:
     from harness_tui.library.command_file import Command
     from harness_tui.library.diagnostics import Diagnostic
     from harness_tui.library.expansion import Expansion
-
-_TEMPLATE = """---
-description: What /{name} does, in one line.
-argument-hint: "[what to work on]"
----
-Write here what the agent is told. $ARGUMENTS stands for what is typed after the name.
-"""
 
 
 @click.group(short_help="List, show, check, create and expand commands.")
@@ -153,33 +147,12 @@ def _report(findings: Iterable[Diagnostic], *, as_json: bool) -> int:
 
 @command.command("new")
 @click.argument("name")
-@click.option("--user", is_flag=True, help="For all projects, in your configuration folder.")
+@place_option
 @root_option
 @json_option
 def new_command(name: str, user: bool, root: Path, as_json: bool) -> int:
-    """Create the command NAME in this project, ready to be edited."""
-    from harness_tui.config.places import Places
-    from harness_tui.config.project import find_project
-    from harness_tui.core.paths import write_atomic
-    from harness_tui.library.command_file import command_name, name_key
-    from harness_tui.library.commands import RESERVED
-
-    parts = name_key(command_name(name.removeprefix("/").removesuffix(".md").split("/"))).split("/")
-    if any(part in ("", ".", "..") or part.startswith((".", "_")) for part in parts):
-        fail(UsageError(f"{name!r} is no name for a command", mend="use letters, digits, hyphens and / between parts"))
-    if "/".join(parts) in RESERVED:
-        fail(UsageError(f"/{name} is one of Harness's own commands", mend="choose another name"))
-    base = Places.from_environment().config if user else find_project(root).root / ".harness"
-    path = base.joinpath("commands", *parts[:-1], f"{parts[-1]}.md")
-    if path.exists():
-        fail(UsageError("there is such a command already", where=str(path), mend="edit it, or choose another name"))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, _TEMPLATE.format(name="/".join(parts)).encode())
-    if as_json:
-        print_json({"name": "/".join(parts), "path": str(path)})
-    else:
-        print_line(str(path))
-    return 0
+    """Create the command NAME from a template, ready to be edited; a / in NAME makes a folder."""
+    return create_from_template("commands", name, root, user=user, as_json=as_json)
 
 
 @command.command("expand")

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness_tui.cli.common import fail, json_option, print_json, print_line, print_table, root_option, warn
+from harness_tui.cli.common import (
+    fail,
+    json_option,
+    print_json,
+    print_line,
+    print_table,
+    root_option,
+    warn,
+)
+from harness_tui.cli.creating import create_from_template, place_option
 from harness_tui.core.errors import UsageError
 from harness_tui.core.text import cut_end
 
 if TYPE_CHECKING:
     from harness_tui.library.skill_file import Skill
-
-_TEMPLATE = """---
-name: {name}
-description: What this skill is for and when to use it, in one or two sentences that a model can choose by.
----
-# {name}
-
-Write here, step by step, what to do. Name files of this folder by their path relative to it.
-"""
 
 
 @click.group(short_help="List, show, check and create skills.")
@@ -119,28 +119,9 @@ def _checked(skill: Skill) -> dict[str, Any]:
 
 @command.command("new")
 @click.argument("name")
-@click.option("--user", is_flag=True, help="For all projects, in your configuration folder.")
+@place_option
 @root_option
 @json_option
 def new_skill(name: str, user: bool, root: Path, as_json: bool) -> int:
-    """Create the skill NAME in this project, ready to be edited."""
-    from harness_tui.config.places import Places
-    from harness_tui.config.project import find_project
-    from harness_tui.core.paths import write_atomic
-    from harness_tui.library.skill_file import NAME_CHARS, slug
-
-    if not name or slug(name) != name or len(name) > NAME_CHARS:
-        mend = f"use lowercase letters, digits and single hyphens, {NAME_CHARS} characters at most"
-        near = slug(name)[:NAME_CHARS]
-        fail(UsageError(f"{name!r} is no name for a skill", mend=f"{mend}: {near}" if near else mend))
-    base = Places.from_environment().config if user else find_project(root).root / ".harness"
-    path = base / "skills" / name / "SKILL.md"
-    if path.exists():
-        fail(UsageError("there is such a skill already", where=str(path), mend="edit it, or choose another name"))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, _TEMPLATE.format(name=name).encode())
-    if as_json:
-        print_json({"name": name, "path": str(path)})
-    else:
-        print_line(str(path))
-    return 0
+    """Create the skill NAME from a template, ready to be edited."""
+    return create_from_template("skills", name, root, user=user, as_json=as_json)
