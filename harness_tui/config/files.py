@@ -37,6 +37,7 @@ _CODE: Final = (
     "egress_rules.py",
     "validation.py",
     "risk.py",
+    "brace_forms.py",
     "servers_file.py",
     "yaml_source.py",
     "front_matter.py",

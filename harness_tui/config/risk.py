@@ -22,7 +22,6 @@ _AGENT_PROSE: Final = ("description", "prompt")
 _KEY: Final = re.compile(r"""(["']?)([^\s\-#?:\[\]{}"'&*!|>%@`,\\][^:"'\\]*?)\1[ \t]*:(?:[ \t]|$)""")
 _INLINE: Final = re.compile(r"!`([^`\n]+)`")
 _OPEN: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*!")
-_BRACES: Final = re.compile(r"!\{([^}]*)\}")
 _SHOWN: Final = 80
 
 
@@ -114,8 +113,14 @@ def markdown_risk(text: str, kind: str) -> Risk:
 
 
 def toml_risk(text: str) -> Risk:
-    """Return the risk of a command file in TOML: its shell parts ``!{...}``."""
-    shell = _BRACES.findall(text)
+    """Return the risk of a command file in TOML: its shell parts ``!{...}``. One that is broken runs nothing."""
+    from harness_tui.config.brace_forms import TomlFault, brace_forms, read_toml_prompt
+
+    try:
+        prompt = read_toml_prompt(text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")).prompt
+    except TomlFault:
+        return Risk(covered=True)
+    shell = [form.inner for form in brace_forms(prompt) if form.sign == "!"]
     return _risk({"shell": shell} if shell else {}, [f"command runs: {_short(part)}" for part in shell], covered=True)
 
 

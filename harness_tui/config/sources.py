@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from harness_tui.config.folders import Folder, project_folders
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.core.record import record
@@ -16,26 +17,6 @@ Kind: TypeAlias = Literal["config", "servers", "agent", "command", "skill", "tom
 
 PROJECT_LAYERS: Final = ("servers", "project", "local")
 _AGENT_FOLDERS: Final = ("agents", "agent")
-_COMMAND_FOLDERS: Final = (
-    ".harness/commands",
-    ".harness/command",
-    ".claude/commands",
-    ".opencode/commands",
-    ".opencode/command",
-    ".cursor/commands",
-    ".gemini/commands",
-    ".agents/commands",
-)
-_SKILL_FOLDERS: Final = (
-    ".harness/skills",
-    ".harness/skill",
-    ".claude/skills",
-    ".opencode/skills",
-    ".opencode/skill",
-    ".cursor/skills",
-    ".gemini/skills",
-    ".agents/skills",
-)
 MAX_COVERED: Final = 5_000
 _MAX_DEPTH: Final = 6
 _SKIPPED: Final = ("node_modules", ".git")
@@ -83,13 +64,16 @@ def covered_files(project: Project, home: Path | None = None) -> Iterator[Source
     below = project.start.relative_to(project.root).parts
     folders = [project.root.joinpath(*below[:depth]) for depth in range(len(below) + 1)]
     seen: set[tuple[int, int, bool]] = set()
-    kinds: tuple[tuple[tuple[str, ...], Kind], ...] = ((_COMMAND_FOLDERS, "command"), (_SKILL_FOLDERS, "skill"))
+    kinds: tuple[tuple[tuple[Folder, ...], Kind], ...] = (
+        (project_folders("commands"), "command"),
+        (project_folders("skills"), "skill"),
+    )
     for folder in folders:
-        for names, kind in kinds:
-            for name in names:
-                if folder == home and not name.startswith(".harness"):
+        for known, kind in kinds:
+            for place in known:
+                if folder == home and place.tool != "harness":
                     continue
-                for path in _walk(str(folder / name), kind == "skill", seen, 0):
+                for path in _walk(str(folder / place.path), kind == "skill", seen, 0):
                     yield SourceFile(path, "toml" if path.endswith(".toml") else kind, "project")
 
 

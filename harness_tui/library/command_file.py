@@ -9,16 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from harness_tui.config.folders import Tool
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import read_regular
 from harness_tui.core.record import record
 from harness_tui.library.diagnostics import Diagnostic, Findings
+from harness_tui.library.dialects import Dialect, note_marks
 from harness_tui.library.discovery import Stamp
 from harness_tui.library.expand import TemplateSource
 from harness_tui.library.front_matter import Document, read_document
 from harness_tui.library.header import RUN_KEYS, Header, read_header
 from harness_tui.library.roots import Scope
+from harness_tui.library.toml_command import read_toml
 
 _LINK_TEXT: Final = re.compile(r"(?:\.{1,2}/)*[\w.-]+(?:/[\w.-]+)+|[\w.-]+\.md")
 _MENU_CHARS: Final = 100
@@ -29,7 +32,7 @@ class Command:
     """A command file. ``error`` is the code that stops it; ``shadowed_by`` the path of the file used in its place.
 
     ``trusted`` is false for a file of a folder that the person has not trusted: it is listed and cannot be used.
-    ``raw`` is the whole of a project's file, to be held against what was trusted.
+    ``raw`` is the whole of a project's file, to be held against what was trusted. ``tool`` is whose folder it lies in.
     """
 
     name: str
@@ -42,6 +45,14 @@ class Command:
     diagnostics: tuple[Diagnostic, ...] = ()
     shadowed_by: str | None = None
     raw: bytes = b""
+    tool: Tool = "harness"
+
+    @property
+    def dialect(self) -> Dialect:
+        """How its marks are written."""
+        if self.path.suffix == ".toml":
+            return "braces"
+        return "keyed" if self.tool == "codex" else "markdown"
 
     @property
     def key(self) -> str:
@@ -78,7 +89,9 @@ class Command:
 
     def template(self) -> TemplateSource:
         """Return what is expanded."""
-        return TemplateSource(self.name, str(self.path), self.header, self.body, self.error, self.diagnostics)
+        return TemplateSource(
+            self.name, str(self.path), self.header, self.body, self.error, self.diagnostics, dialect=self.dialect
+        )
 
 
 def name_key(name: str) -> str:
@@ -88,7 +101,8 @@ def name_key(name: str) -> str:
 
 def command_name(parts: Sequence[str]) -> str:
     """Return the name of the file with these ``parts`` below its root. Raises ``HarnessError`` if it can have none."""
-    name = unicodedata.normalize("NFC", "/".join(parts)).removesuffix(".md")
+    whole = unicodedata.normalize("NFC", "/".join(parts))
+    name = whole.removesuffix(".toml") if whole.endswith(".toml") else whole.removesuffix(".md")
     if not name or any(character.isspace() or not character.isprintable() for character in name):
         raise HarnessError(
             "a command's name may hold no blanks or control characters", mend="rename the file", code="name"
@@ -96,11 +110,13 @@ def command_name(parts: Sequence[str]) -> str:
     return name
 
 
-def read_command(path: Path, name: str, scope: Scope, *, trusted: bool) -> Command:
+def read_command(path: Path, name: str, scope: Scope, *, trusted: bool, tool: Tool = "harness") -> Command:
     """Read a command file. A file that cannot be used comes back with its ``error``.
 
     Raises ``HarnessError`` when there is nothing to read.
     """
+    if path.suffix == ".toml":
+        return _read_toml(path, name, scope, trusted=trusted, tool=tool)
     findings = Findings(str(path))
     document = read_template(path, RUN_KEYS)
     findings.extend(document.diagnostics)
@@ -109,7 +125,22 @@ def read_command(path: Path, name: str, scope: Scope, *, trusted: bool) -> Comma
     if document.error is None:
         _note_body(body, document, findings)
     raw = document.raw if scope == "project" else b""
-    return Command(name, scope, path, trusted, header, body, document.error, tuple(findings.items), raw=raw)
+    return Command(name, scope, path, trusted, header, body, document.error, tuple(findings.items), raw=raw, tool=tool)
+
+
+def _read_toml(path: Path, name: str, scope: Scope, *, trusted: bool, tool: Tool) -> Command:
+    try:
+        data = read_regular(path, max_bytes=TEMPLATE_BYTES)
+    except HarnessError as problem:
+        if problem.code != "too-large":
+            raise
+        large = Diagnostic(str(path), 1, "template-too-large", problem.what, "error")
+        return Command(name, scope, path, trusted, Header(), "", large.code, (large,), tool=tool)
+    found = read_toml(data, path)
+    raw = data if scope == "project" else b""
+    return Command(
+        name, scope, path, trusted, found.header, found.body, found.error, found.diagnostics, raw=raw, tool=tool
+    )
 
 
 def read_template(path: Path, known: frozenset[str]) -> Document:
@@ -125,6 +156,7 @@ def read_template(path: Path, known: frozenset[str]) -> Document:
 
 def _note_body(body: str, document: Document, findings: Findings) -> None:
     text = body.strip()
+    note_marks(body, document.body_line, findings)
     if not text:
         findings.warn(document.body_line, "empty-body", "the body is empty: only the arguments are sent")
     elif document.entries is None and _LINK_TEXT.fullmatch(text):
@@ -138,13 +170,15 @@ class CommandCache:
         self._read: dict[str, tuple[Stamp, Command]] = {}
         self._good: dict[str, Command] = {}
 
-    def get(self, path: str, name: str, scope: Scope, stamp: Stamp, *, trusted: bool) -> Command:
+    def get(
+        self, path: str, name: str, scope: Scope, stamp: Stamp, *, trusted: bool, tool: Tool = "harness"
+    ) -> Command:
         """Return the command of a file. Raises ``HarnessError`` when it cannot be read and never could."""
         key = path
         cached = self._read.get(key)
         if cached is not None and cached[0] == stamp and (cached[1].trusted, cached[1].scope) == (trusted, scope):
             return cached[1]
-        command = read_command(Path(path), name, scope, trusted=trusted)
+        command = read_command(Path(path), name, scope, trusted=trusted, tool=tool)
         good = self._good.get(key)
         if command.error is None:
             self._good[key] = command

@@ -111,7 +111,7 @@ class CommandRegistry:
 
     def refresh(self, roots: Sequence[Root]) -> CommandIndex:
         """Return the index of ``roots``, which come in rising order. Blocking: belongs into a thread."""
-        walks = [(root, Walk(root.path)) for root in roots]
+        walks = [(root, Walk(root.path, root.suffix)) for root in roots]
         looked = tuple((root, walk.commands(), walk.problems) for root, walk in walks)
         if looked == self._looked:
             return self._index
@@ -136,7 +136,7 @@ class CommandRegistry:
         for file in found:
             try:
                 name = command_name(file.parts)
-                command = self._cache.get(file.path, name, root.scope, file.stamp, trusted=root.trusted)
+                command = self._cache.get(file.path, name, root.scope, file.stamp, trusted=root.trusted, tool=root.tool)
             except HarnessError as problem:
                 unread.append(Diagnostic(file.path, 1, problem.code, str(problem.what), "error"))
                 continue

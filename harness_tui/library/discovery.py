@@ -59,8 +59,9 @@ def stamp_of(path: str, real: str) -> Stamp:
 class Walk:
     """One walk through one root; :attr:`problems` holds what was left out, and why."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, suffix: str = ".md") -> None:
         self._root = root
+        self._suffix = suffix
         self._folders: set[str] = set()
         self._reals: dict[str, str] = {}
         self._files: set[str] = set()
@@ -69,7 +70,8 @@ class Walk:
         self.problems: list[Diagnostic] = []
 
     def commands(self) -> list[Found]:
-        """Return the command files, sorted by path: ``*.md`` but README, hidden ones and those with a leading ``_``."""
+        """Return the command files, sorted by path: those with the suffix of the root, but README, hidden ones and
+        those with a leading ``_``."""
         return sorted(self._commands(str(self._root), (), 0), key=lambda found: found.parts)
 
     def skills(self) -> list[Found]:
@@ -118,15 +120,15 @@ class Walk:
         for entry in self._entries(folder):
             if self._full or entry.name.startswith((".", "_")):
                 continue
-            is_markdown = entry.name.endswith(".md")
+            is_command = entry.name.endswith(self._suffix)
             if _is_folder(entry):
-                if is_markdown:
+                if is_command:
                     self._problem(entry.path, "not-a-file", "a folder, not a command file")
                 elif depth == COMMAND_DEPTH:
                     self._problem(entry.path, "depth", f"folders deeper than {COMMAND_DEPTH} levels are not read")
                 else:
                     yield from self._commands(entry.path, (*parts, entry.name), depth + 1)
-            elif is_markdown and entry.name.lower() != "readme.md":
+            elif is_command and entry.name.lower() != "readme.md":
                 yield from self._command(entry, folder, parts)
 
     def _command(self, entry: os.DirEntry[str], folder: str, parts: tuple[str, ...]) -> Iterator[Found]:

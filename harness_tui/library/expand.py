@@ -18,6 +18,7 @@ from harness_tui.core.record import record
 from harness_tui.core.values import Rule
 from harness_tui.library.arguments import ArgumentLine, read_line
 from harness_tui.library.diagnostics import Diagnostic
+from harness_tui.library.dialects import Dialect, keyed_line
 from harness_tui.library.expansion import Expansion, ReadGate, ShellGate, Surroundings, failed
 from harness_tui.library.forms import VARIABLES
 from harness_tui.library.grants import granted
@@ -36,6 +37,7 @@ class TemplateSource:
     """A template to be filled. ``shell`` tells whether its shell parts count; else they are text.
 
     ``appendix`` goes after the body as it is (a skill's folder and files). ``skill`` is the skill's name, if it is one.
+    ``dialect`` is how its marks are written.
     """
 
     name: str
@@ -48,6 +50,7 @@ class TemplateSource:
     appendix: str = ""
     skill: str | None = None
     skill_folder: Path | None = None
+    dialect: Dialect = "markdown"
 
 
 async def expand_template(source: TemplateSource, args_line: str, around: Surroundings) -> Expansion:
@@ -62,9 +65,12 @@ async def expand_template(source: TemplateSource, args_line: str, around: Surrou
         return failed(*stopped, command=command, warnings=warnings)
     header = source.header
     if len(source.body) + len(args_line) > _LARGE_CHARS:
-        line, template = await asyncio.to_thread(_read, source, args_line)
+        line, template, missing = await asyncio.to_thread(_read, source, args_line)
     else:
-        line, template = _read(source, args_line)
+        line, template, missing = _read(source, args_line)
+    if missing:
+        wanted = ", ".join(f"{name}=..." for name in missing)
+        return failed("missing-argument", f"/{source.name} needs {wanted}", command=command, warnings=warnings)
     model = _known_model(header.model, around, warnings)
     rules = _grants(source, around, warnings)
     variables = _variables(source, around)
@@ -104,10 +110,17 @@ def replace_variables(text: str, variables: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda match: variables.get(match[1], match.group()), text)
 
 
-def _read(source: TemplateSource, args_line: str) -> tuple[ArgumentLine, Template]:
-    header = source.header
-    template = compile_template(source.body, header.arguments or {}, hinted=header.hinted, shell=source.shell)
-    return read_line(args_line), template
+def _read(source: TemplateSource, args_line: str) -> tuple[ArgumentLine, Template, tuple[str, ...]]:
+    """Return the line, the template, and the names of arguments that must be given and were not."""
+    header, dialect = source.header, source.dialect
+    names = header.arguments or {}
+    missing: tuple[str, ...] = ()
+    if dialect == "keyed" and not names:
+        line, names, missing = keyed_line(args_line, source.body, header.argument_hint)
+    else:
+        line = read_line(args_line)
+    template = compile_template(source.body, names, hinted=header.hinted, shell=source.shell, dialect=dialect)
+    return line, template, missing
 
 
 def _refusal(source: TemplateSource, around: Surroundings) -> tuple[str, str] | None:

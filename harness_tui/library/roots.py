@@ -1,4 +1,4 @@
-"""Where commands and skills are looked for: one table for the scan, the documentation and the hints.
+"""Where commands and skills are looked for: the folders of ``config.folders`` that exist here.
 
 A singular spelling of a folder is read too, with a hint.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from harness_tui.config.folders import Tool, project_folders, user_folders
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.core.record import record
@@ -18,39 +19,21 @@ Kind: TypeAlias = Literal["commands", "skills"]
 
 RANK: Final[dict[str, int]] = {"bundled": 0, "user": 1, "project": 2}
 
-PROJECT_COMMANDS: Final = (".claude/commands", ".opencode/command", ".opencode/commands", ".harness/commands")
-"""Folders of commands in a project folder, in rising order."""
-
-PROJECT_SKILLS: Final = (".claude/skills", ".opencode/skill", ".opencode/skills", ".agents/skills", ".harness/skills")
-"""Folders of skills in a project folder, in rising order."""
-
-USER_COMMANDS: Final = ("~/.claude/commands", "opencode/command", "opencode/commands", "harness/commands")
-"""Folders of the person's own commands, in rising order; without ``~`` below the configuration folder."""
-
-USER_SKILLS: Final = (
-    "~/.claude/skills",
-    "opencode/skill",
-    "opencode/skills",
-    "~/.agents/skills",
-    "harness/skills",
-)
-"""Folders of the person's own skills, in rising order; without ``~`` below the configuration folder."""
-
-_PROJECT: Final = {"commands": PROJECT_COMMANDS, "skills": PROJECT_SKILLS}
-_USER: Final = {"commands": USER_COMMANDS, "skills": USER_SKILLS}
-
 
 @record
 class Root:
     """One folder to scan. ``trusted`` is false for a project's while the person has not trusted it.
 
-    ``singular`` is the usual spelling when the folder has the other one and only a hint makes it known.
+    ``singular`` is the usual spelling when the folder has the other one and only a hint makes it known. ``tool`` is
+    whose folder it is, ``suffix`` how the names of its command files end.
     """
 
     path: Path
     scope: Scope
     trusted: bool
     singular: str | None = None
+    tool: Tool = "harness"
+    suffix: str = ".md"
 
 
 def find_roots(
@@ -71,7 +54,7 @@ def find_roots(
     return found
 
 
-def project_folders(project: Project) -> list[Path]:
+def folders_of(project: Project) -> list[Path]:
     """Return the folders from the project root down to where the person started."""
     inside = [folder for folder in (project.start, *project.start.parents) if project.root in (folder, *folder.parents)]
     return inside[::-1] or [project.root]
@@ -79,31 +62,21 @@ def project_folders(project: Project) -> list[Path]:
 
 def _user_roots(kind: Kind, places: Places, environ: Mapping[str, str]) -> Iterator[Root]:
     home = Path(environ.get("HOME") or Path.home())
-    for name in _spellings(_USER[kind], "harness/"):
+    for folder in user_folders(kind):
+        name = folder.path
         if name.startswith("~/"):
             path = home / name[2:]
-        elif name.startswith("harness/"):
+        elif folder.tool == "harness":
             path = places.config / name.removeprefix("harness/")
         else:
             path = places.config.parent / name
-        yield Root(path, "user", True, _usual(name, "harness/"))
+        yield Root(path, "user", True, folder.usual, folder.tool, folder.suffix)
 
 
 def _project_roots(kind: Kind, project: Project, trusted: bool) -> Iterator[Root]:
-    for folder in project_folders(project):
-        for name in _spellings(_PROJECT[kind], ".harness/"):
-            yield Root(folder / name, "project", trusted, _usual(name, ".harness/"))
-
-
-def _spellings(names: tuple[str, ...], own: str) -> Iterator[str]:
-    for name in names:
-        if name.startswith(own):
-            yield name.removesuffix("s")
-        yield name
-
-
-def _usual(name: str, own: str) -> str | None:
-    return f"{name}s" if name.startswith(own) and not name.endswith("s") else None
+    for base in folders_of(project):
+        for folder in project_folders(kind):
+            yield Root(base / folder.path, "project", trusted, folder.usual, folder.tool, folder.suffix)
 
 
 def _real_folder(path: Path) -> Path | None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from harness_tui.core.record import record
 from harness_tui.library.arguments import ArgumentLine, live_numbers
+from harness_tui.library.brace_lexer import brace_tokens
+from harness_tui.library.dialects import Dialect
 from harness_tui.library.forms import Argument, Escaped, Part, Text, Variable
 from harness_tui.library.lexer import Mention, Shell, Token, lex
 from harness_tui.library.shell_source import ShellSource, read_shell
@@ -37,12 +39,14 @@ class Template:
         return tuple(token for token in self.tokens if isinstance(token, ShellPart))
 
 
-def compile_template(body: str, names: Mapping[str, int], *, hinted: bool, shell: bool) -> Template:
+def compile_template(
+    body: str, names: Mapping[str, int], *, hinted: bool, shell: bool, dialect: Dialect = "markdown"
+) -> Template:
     """Read ``body`` once. ``hinted`` tells that front matter announces arguments; without ``shell`` its parts are text.
 
     Numbers in fences are live only where a number is live outside them, in a shell part, or announced.
     """
-    tokens = [_with_source(token, names) for token in lex(body, names, shell=shell)]
+    tokens = list(_tokens(body, names, shell, dialect))
     outside = {part.number for part in _arguments(tokens) if part.kind == "number" and not part.fenced}
     in_shell = {number for token in tokens if isinstance(token, ShellPart) for number in token.source.numbers}
     fences = hinted or bool(live_numbers(outside | in_shell))
@@ -53,6 +57,15 @@ def compile_template(body: str, names: Mapping[str, int], *, hinted: bool, shell
     highest = max([*live, *(form.number for form in forms)], default=0)
     takes_all = any(isinstance(token, ShellPart) and token.source.takes_all for token in settled)
     return Template(settled, highest, bool(forms or in_shell or takes_all))
+
+
+def _tokens(body: str, names: Mapping[str, int], shell: bool, dialect: Dialect) -> Iterator[Token | ShellPart]:
+    if dialect == "braces":
+        for token in brace_tokens(body, shell=shell):
+            yield ShellPart(*token) if isinstance(token, tuple) else token
+        return
+    for token in lex(body, names, shell=shell):
+        yield _with_source(token, names)
 
 
 def _with_source(token: Token, names: Mapping[str, int]) -> Token | ShellPart:

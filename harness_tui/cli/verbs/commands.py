@@ -54,6 +54,7 @@ def _row(item: Command) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": item.name,
         "source": item.source,
+        "tool": item.tool,
         "path": str(item.path),
         "description": item.description,
         "argument_hint": item.argument_hint or None,

@@ -17,6 +17,7 @@ from harness_tui.cli.common import (
     warn,
 )
 from harness_tui.cli.creating import create_from_template, place_option
+from harness_tui.config.folders import tool_of
 from harness_tui.core.errors import UsageError
 from harness_tui.core.text import cut_end
 
@@ -50,6 +51,7 @@ def _row(skill: Skill) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": skill.name,
         "source": skill.source,
+        "tool": "harness" if skill.scope == "bundled" else tool_of(skill.path),
         "path": str(skill.path),
         "description": skill.description,
         "trusted": skill.trusted,
