@@ -231,10 +231,9 @@ class _Lexer:
         return self._take_mention(parts, end, end, quoted=False)
 
     def _begins_path(self, start: int) -> bool:
+        # A second sign is none: of ``@@ -1 +1 @@`` nothing is meant.
         sign = self._text[start : start + 1]
-        if sign == "$":
-            return self._plain or self._forms.at(start, len(self._text)) is not None
-        return sign != "@" and _PATH.match(self._text, start) is not None
+        return sign == "$" or (sign != "@" and _PATH.match(self._text, start) is not None)
 
     def _path(self, position: int, end: int, parts: list[Token], *, quoted: bool) -> int:
         """Read a path up to ``end``, or up to what cannot be in one, and return where it stops."""

@@ -48,15 +48,16 @@ def compile_template(
     """
     tokens = list(_tokens(body, names, shell, dialect))
     outside = {part.number for part in _arguments(tokens) if part.kind == "number" and not part.fenced}
-    in_shell = {number for token in tokens if isinstance(token, ShellPart) for number in token.source.numbers}
+    shells = [token.source for token in tokens if isinstance(token, ShellPart)]
+    in_shell = {number for source in shells for number in source.numbered}
     fences = hinted or bool(live_numbers(outside | in_shell))
     fenced = {part.number for part in _arguments(tokens) if part.kind == "number" and part.fenced} if fences else set()
     live = live_numbers(outside | in_shell | fenced)
     settled = tuple(_settled(token, live, fences) for token in tokens)
     forms = list(_arguments(settled))
-    highest = max([*live, *(form.number for form in forms)], default=0)
-    takes_all = any(isinstance(token, ShellPart) and token.source.takes_all for token in settled)
-    return Template(settled, highest, bool(forms or in_shell or takes_all))
+    used = {number for source in shells for number in source.numbers}
+    highest = max([*live, *used, *(form.number for form in forms)], default=0)
+    return Template(settled, highest, bool(forms or used or any(source.takes_all for source in shells)))
 
 
 def _tokens(body: str, names: Mapping[str, int], shell: bool, dialect: Dialect) -> Iterator[Token | ShellPart]:

@@ -62,6 +62,13 @@ async def test_a_mention_may_be_made_of_arguments(expand: Expand, scene: Scene) 
     assert found.warnings == ()
 
 
+async def test_a_sign_that_is_no_placeholder_is_a_part_of_the_path(expand: Expand, scene: Scene) -> None:
+    scene.write("root/$cash/a", "1")
+    found = await expand("@$cash/a and @$HOME/a for $1", "x")
+    assert [item.path for item in found.attachments] == ["$cash/a"]
+    assert found.warnings == ("@$HOME/a: no such file or folder",)
+
+
 async def test_mentions_that_were_typed_attach_after_those_of_the_template(expand: Expand, scene: Scene) -> None:
     scene.write("root/a", "1")
     scene.write("root/b", "2")

@@ -12,10 +12,12 @@ from fakes.fake_gates import FakeShellGate
 from library_scene import Expand, Scene
 
 from harness_tui.children.registry import ChildRegistry
+from harness_tui.library.arguments import read_line
 from harness_tui.library.expansion import Surroundings
+from harness_tui.library.forms import Argument
 from harness_tui.library.library import expand_file
 from harness_tui.library.shell_source import read_shell
-from harness_tui.library.template import compile_template
+from harness_tui.library.template import compile_template, fill
 
 
 def commands(body: str) -> list[str]:
@@ -85,6 +87,39 @@ def test_a_part_that_uses_parameters_takes_the_arguments() -> None:
 def test_a_number_in_a_part_makes_numbers_in_fences_live() -> None:
     template = compile_template('!`echo "$1"`\n```\n$2\n```', {}, hinted=False, shell=True)
     assert template.highest == 2
+    indexed = compile_template("!`echo $ARGUMENTS[0]`\n```\n$2\n```", {}, hinted=False, shell=True)
+    assert [token for token in indexed.tokens if isinstance(token, Argument)] == []
+
+
+def test_a_word_that_a_part_uses_is_not_swallowed_by_the_text() -> None:
+    for part in ('!`echo "$2"`', "!`echo $ARGUMENTS[1]`", "!`echo ${12}`"):
+        template = compile_template(f"$1 {part}", {}, hinted=False, shell=True)
+        assert fill(template.tokens, read_line("a b c"), template.highest, {}) == "a "
+
+
+@pytest.mark.parametrize(
+    ("command", "run"),
+    [
+        ("# don't\necho $x", "# don't\necho ${1}"),
+        ("echo a#$x", "echo a#${1}"),
+        ("cat <<E\ndon't say \"$x\nE\necho '$x'", "cat <<E\ndon't say \"${1}\nE\necho '$x'"),
+        ("cat <<-'E' && echo $x\n\t$x\n\tE\necho $x", "cat <<-'E' && echo ${1}\n\t$x\n\tE\necho ${1}"),
+        ("cat <<\\E\n$x\nE", "cat <<\\E\n$x\nE"),
+        ("cat <<< $x", "cat <<< ${1}"),
+        ("echo \"$(awk '{print $x}' $x)\" '$x'", "echo \"$(awk '{print $x}' ${1})\" '$x'"),
+        ("echo `echo '$x' $x` \\$x", "echo `echo '$x' ${1}` \\$x"),
+        ('echo $((1 + $x)) "it\'s $x"', 'echo $((1 + ${1})) "it\'s ${1}"'),
+    ],
+)
+def test_names_are_rewritten_where_a_shell_would_read_them(command: str, run: str) -> None:
+    assert read_shell(command, {"x": 1}).command == run
+
+
+@pytest.mark.parametrize(
+    "command", ["cat <<E", "cat <<'E'\n$1", "echo '$1", '"$(', "`", "$((", "<<", "<<'", "# x", "$"]
+)
+def test_a_command_that_is_cut_off_is_read_to_its_end(command: str) -> None:
+    assert read_shell(command, {"x": 1}).command == command
 
 
 def test_rewriting_leaves_everything_else_as_written() -> None:
