@@ -39,6 +39,12 @@ _CODE: Final = (
     "risk.py",
     "brace_forms.py",
     "servers_file.py",
+    "migration/agent_files.py",
+    "migration/agent_tools.py",
+    "migration/claude_rules.py",
+    "migration/opencode_rules.py",
+    "migration/path_patterns.py",
+    "migration/tool_names.py",
     "yaml_source.py",
     "front_matter.py",
 )
@@ -183,6 +189,8 @@ def _read(source: SourceFile) -> FileRecord:
             return FileRecord(source, None, _text_risk(source))
         case "agent":
             return _read_agent(source)
+        case "claude-agent" | "opencode-agent":
+            return _read_foreign_agent(source)
         case "config" | "servers":
             return _read_config(source)
 
@@ -212,6 +220,20 @@ def _read_agent(source: SourceFile) -> FileRecord:
     matter = read_front_matter(source.path)
     fragment = validate_agent(matter.document, name, matter.body)
     return FileRecord(source, fragment, agent_risk(matter.document.values, name))
+
+
+def _read_foreign_agent(source: SourceFile) -> FileRecord:
+    from dataclasses import replace
+
+    from harness_tui.config.migration.agent_files import read_agent_file
+    from harness_tui.config.migration.agent_fragment import agent_fragment
+    from harness_tui.config.risk import agent_risk
+
+    found = read_agent_file(source.path, "claude" if source.kind == "claude-agent" else "opencode")
+    if found is None or found.disabled:
+        return FileRecord(source, Fragment(str(source.path)), Risk())
+    risk = agent_risk(found.raw, found.name)
+    return FileRecord(source, agent_fragment(found), risk if found.raw is not None else replace(risk, digest=""))
 
 
 def _text_risk(source: SourceFile) -> Risk:

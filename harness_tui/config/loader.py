@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from harness_tui.config.agents import built_in_agents
 from harness_tui.config.build import Builder, absolute_replay
 from harness_tui.config.bundled_rules import BUNDLED_RULES
 from harness_tui.config.files import FileRecord, Inventory, read_inventory
@@ -25,6 +26,7 @@ from harness_tui.config.project import Project
 from harness_tui.config.rules import MODES, ask_for_everything
 from harness_tui.config.session_limits import session_limits
 from harness_tui.config.settings import LspSettings, McpServerSettings, RuleLayer, Settings
+from harness_tui.config.sources import FOREIGN_AGENTS
 from harness_tui.config.substitution import Substitution
 from harness_tui.config.trust import TrustStatus, TrustStore
 from harness_tui.core.errors import UsageError
@@ -107,8 +109,9 @@ class _Loading:
         self._builder = Builder(self._layers, project, Substitution(environ))
 
     def result(self) -> Loaded:
+        self._lay_foreign_agents()
         for record in self._inventory.config:
-            if record.fragment is not None:
+            if record.fragment is not None and record.source.kind not in FOREIGN_AGENTS:
                 self._lay(record, record.fragment)
         self._from_environment()
         agents = self._builder.agents()
@@ -154,6 +157,38 @@ class _Loading:
             self._tell_untrusted(fragment, others)
         else:
             self._layers.lay(source, fragment)
+
+    def _lay_foreign_agents(self) -> None:
+        """Lay one agent of other tools for each name that none of ours has: of several the last, the nearest one."""
+        ours = set(built_in_agents())
+        for record in self._inventory.config:
+            counts = not record.source.of_project or self._trust.usable
+            if record.fragment is not None and record.source.kind not in FOREIGN_AGENTS and counts:
+                ours |= {keys[1] for keys in entries_of(record.fragment) if keys[0] == "agents"}
+        chosen: dict[tuple[str, bool], tuple[FileRecord, Fragment, Keys]] = {}
+        for record in self._inventory.config:
+            fragment = record.fragment
+            if fragment is None or record.source.kind not in FOREIGN_AGENTS:
+                continue
+            for keys in entries_of(fragment):
+                if keys[1] in built_in_agents():
+                    message = f"{keys[1]!r} is an agent of Harness itself: this file is not used"
+                    self._problems.append(Problem(fragment.where(), "name-taken", message, "rename it", "info"))
+                elif keys[1] not in ours:
+                    held = record.source.of_project and not self._trust.usable
+                    self._tell_shadowed(chosen.get((keys[1], held)), fragment)
+                    chosen[keys[1], held] = record, fragment, keys
+        for (_, held), (record, fragment, keys) in chosen.items():
+            self._problems += fragment.problems
+            (self._held if held else self._layers).lay(record.source, fragment, only=[keys])
+            if held:
+                self._tell_untrusted(fragment, [keys])
+
+    def _tell_shadowed(self, other: tuple[FileRecord, Fragment, Keys] | None, winner: Fragment) -> None:
+        if other is None:
+            return
+        message = f"the agent {other[2][1]!r} is that of {winner.path}: this one is not used"
+        self._problems.append(Problem(other[1].where(), "shadowed", message, None, "info"))
 
     def _refuse_invalid(self, fragment: Fragment) -> None:
         errors = [problem for problem in fragment.problems if problem.level == "error"]

@@ -17,12 +17,16 @@ _NAME = "harness"
 
 @record
 class Places:
-    """The four base folders, each with ``harness`` as its last part."""
+    """The four base folders, each with ``harness`` as its last part.
+
+    ``home`` is where other tools keep the person's files; without it none of them are looked for.
+    """
 
     config: Path
     data: Path
     state: Path
     cache: Path
+    home: Path | None = None
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> Places:
@@ -46,6 +50,7 @@ class Places:
             data=base("XDG_DATA_HOME", ".local", "share"),
             state=base("XDG_STATE_HOME", ".local", "state"),
             cache=base("XDG_CACHE_HOME", ".cache"),
+            home=Path(home),
         )
 
     @property

@@ -41,6 +41,12 @@ def find_project(start: Path, home: Path | None = None) -> Project:
     return Project(folder, folder)
 
 
+def folders_of(project: Project) -> list[Path]:
+    """Return the folders from the project root down to where the person started."""
+    inside = [folder for folder in (project.start, *project.start.parents) if project.root in (folder, *folder.parents)]
+    return inside[::-1] or [project.root]
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()

@@ -7,16 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from harness_tui.config.folders import Folder, project_folders
+from harness_tui.config.folders import Folder, Tool, project_folders, user_folders
 from harness_tui.config.places import Places
-from harness_tui.config.project import Project
+from harness_tui.config.project import Project, folders_of
 from harness_tui.core.record import record
 
 Layer: TypeAlias = Literal["user", "servers", "project", "local", "file"]
-Kind: TypeAlias = Literal["config", "servers", "agent", "command", "skill", "toml"]
+Kind: TypeAlias = Literal["config", "servers", "agent", "claude-agent", "opencode-agent", "command", "skill", "toml"]
+
+FOREIGN_AGENTS: Final = ("claude-agent", "opencode-agent")
+"""Kinds of agent files of other tools, which come before all files of ours."""
 
 PROJECT_LAYERS: Final = ("servers", "project", "local")
 _AGENT_FOLDERS: Final = ("agents", "agent")
+_AGENT_FILES: Final = 200
 MAX_COVERED: Final = 5_000
 _MAX_DEPTH: Final = 6
 _SKIPPED: Final = ("node_modules", ".git")
@@ -45,6 +49,7 @@ def config_files(project: Project, places: Places, extra: Path | None = None) ->
     """Return the configuration files in rising precedence; agent files come before the ``config.yaml`` beside them."""
     own = project.root / ".harness"
     files = [
+        *_foreign_agents(project, places),
         *_agent_files(places.config, "user"),
         SourceFile(str(places.config_file), "config", "user"),
         SourceFile(str(project.root / ".mcp.json"), "servers", "servers"),
@@ -61,8 +66,7 @@ def covered_files(project: Project, home: Path | None = None) -> Iterator[Source
     In the home folder other tools' folders are the person's own and need none.
     """
     home = (home or Path.home()).resolve()
-    below = project.start.relative_to(project.root).parts
-    folders = [project.root.joinpath(*below[:depth]) for depth in range(len(below) + 1)]
+    folders = folders_of(project)
     seen: set[tuple[int, int, bool]] = set()
     kinds: tuple[tuple[tuple[Folder, ...], Kind], ...] = (
         (project_folders("commands"), "command"),
@@ -75,6 +79,30 @@ def covered_files(project: Project, home: Path | None = None) -> Iterator[Source
                     continue
                 for path in _walk(str(folder / place.path), kind == "skill", seen, 0):
                     yield SourceFile(path, "toml" if path.endswith(".toml") else kind, "project")
+
+
+def _foreign_agents(project: Project, places: Places) -> Iterator[SourceFile]:
+    """Yield the agent files of other tools in rising order: the person's, then the project's down to the start."""
+    home = None if places.home is None else places.home.resolve()
+    for folder in user_folders("agents"):
+        if folder.tool == "harness" or home is None:
+            continue
+        base = home / folder.path[2:] if folder.path.startswith("~/") else places.config.parent / folder.path
+        yield from _agents_below(base, folder.tool, "user")
+    for above in folders_of(project):
+        for folder in project_folders("agents"):
+            if folder.tool != "harness" and above != home:
+                yield from _agents_below(above / folder.path, folder.tool, "project")
+
+
+def _agents_below(folder: Path, tool: Tool, layer: Layer) -> Iterator[SourceFile]:
+    kind: Kind = "claude-agent" if tool == "claude" else "opencode-agent"
+    for count, path in enumerate(_walk(str(folder), False, set(), 0)):
+        name = os.path.basename(path)  # noqa: PTH119 (plain text)
+        if count >= _AGENT_FILES:
+            return
+        if path.endswith(".md") and name[0] not in "._" and name.lower() != "readme.md":
+            yield SourceFile(path, kind, layer)
 
 
 def _agent_files(folder: Path, layer: Layer) -> Iterator[SourceFile]:

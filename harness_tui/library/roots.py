@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from harness_tui.config.folders import Tool, project_folders, user_folders
 from harness_tui.config.places import Places
-from harness_tui.config.project import Project
+from harness_tui.config.project import Project, folders_of
 from harness_tui.core.record import record
 
 Scope: TypeAlias = Literal["bundled", "user", "project"]
@@ -52,12 +52,6 @@ def find_roots(
             seen.add(real)
             found.append(root)
     return found
-
-
-def folders_of(project: Project) -> list[Path]:
-    """Return the folders from the project root down to where the person started."""
-    inside = [folder for folder in (project.start, *project.start.parents) if project.root in (folder, *folder.parents)]
-    return inside[::-1] or [project.root]
 
 
 def _user_roots(kind: Kind, places: Places, environ: Mapping[str, str]) -> Iterator[Root]:
