@@ -15,14 +15,14 @@ from typing import Final
 from harness_tui.core.limits import FRONT_MATTER_BYTES, TEMPLATE_BYTES
 from harness_tui.core.record import record
 from harness_tui.library.diagnostics import Diagnostic, Findings
-from harness_tui.library.yaml_loader import FrontMatterYamlError, Node, Pair, Parsed, Scalar, parse
+from harness_tui.library.plain_yaml import is_beyond, read_plain
+from harness_tui.library.yaml_loader import FrontMatterYamlError, Node, Pair, Scalar, parse
 
 _FENCE: Final = re.compile(r"---[ \t]*")
 _KEY_LINE: Final = re.compile(r"""(?:[^\W\d][\w.-]*|"[^"\n]+"|'[^'\n]+')[ \t]*:(?:[ \t]|$)""")
 _TOP_KEY: Final = re.compile(
     r"""("[^"\n]+"|'[^'\n]+'|[^\s\-#?:\[\]{}"'&*!|>%@`,][^\n:#]*?|-[^\s:][^\n:]*?)[ \t]*:(?:[ \t]+|$)"""
 )
-_SIMPLE: Final = re.compile(r"""([A-Za-z][A-Za-z0-9_-]*): +(?:([A-Za-z0-9].*)|(?:"([^"\\]*)"|'([^']*)') *)""")
 _BLOCK_SIGN: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
 _CUT_COMMENT: Final = re.compile(r"\s(#[^\s#].*)$")
 
@@ -129,35 +129,19 @@ def _note_late_header(lines: list[str], findings: Findings) -> None:
 
 def _read_header(header: str, findings: Findings) -> list[Pair] | None:
     """Return the pairs of the header; ``None`` when it is no mapping. Lines of pairs count from 0 in the header."""
-    simple = _read_simple(header)
-    if simple is not None:
-        parsed = simple
-    else:
+    parsed = read_plain(header)
+    if parsed is None:
+        chunks = list(_chunks(header))
+        if any(is_beyond(chunk.first) for chunk in chunks) and all(map(_is_plain, chunks)):
+            return _rescue(chunks, FrontMatterYamlError("", 0), findings)  # the loader would find the same later
         try:
             parsed = parse(header)
         except FrontMatterYamlError as problem:
-            return _rescue(header, problem, findings)
+            return _rescue(chunks, problem, findings)
     if parsed.pairs is None:
         return None
     _note_cut_comments(header, parsed.pairs, findings)
     return list(parsed.pairs)
-
-
-def _read_simple(header: str) -> Parsed | None:
-    """Read lines of ``key: text`` without YAML, which takes most files; ``None`` for anything else."""
-    pairs: list[Pair] = []
-    for number, line in enumerate(header.split("\n")):
-        if not line:
-            continue
-        match = _SIMPLE.fullmatch(line)
-        if match is None:
-            return None
-        plain = match[2] is not None
-        value = match[2].rstrip(" ") if plain else match[3] or match[4] or ""
-        if not value.isprintable() or (plain and (": " in value or " #" in value or value.endswith(":"))):
-            return None
-        pairs.append(Pair(match[1], Scalar(value, plain), number))
-    return Parsed(tuple(pairs))
 
 
 def _note_cut_comments(header: str, pairs: tuple[Pair, ...], findings: Findings) -> None:
@@ -179,8 +163,11 @@ class _Chunk:
     rest: list[str] = field(default_factory=list[str])
 
 
-def _rescue(header: str, problem: FrontMatterYamlError, findings: Findings) -> list[Pair] | None:
-    chunks = list(_chunks(header))
+def _is_plain(chunk: _Chunk) -> bool:
+    return (is_beyond(chunk.first) and not any(chunk.rest)) or _read_plain_chunk(chunk) is not None
+
+
+def _rescue(chunks: list[_Chunk], problem: FrontMatterYamlError, findings: Findings) -> list[Pair] | None:
     if not chunks:
         findings.warn(problem.line + 2, "yaml", f"YAML: {problem.problem}")
         return None
@@ -213,7 +200,17 @@ def _chunks(header: str) -> Iterator[_Chunk]:
         yield current
 
 
+def _read_plain_chunk(chunk: _Chunk) -> Pair | None:
+    parsed = read_plain("\n".join([f"k: {chunk.first}", *chunk.rest]))
+    return parsed.pairs[0] if parsed is not None and parsed.pairs is not None and len(parsed.pairs) == 1 else None
+
+
 def _parse_chunk(chunk: _Chunk) -> Pair | FrontMatterYamlError:
+    plain = _read_plain_chunk(chunk)
+    if plain is not None:
+        return replace(plain, key=chunk.key, line=chunk.line)
+    if is_beyond(chunk.first) and not any(chunk.rest):
+        return FrontMatterYamlError("a list in brackets with more behind it", 0)
     text = "\n".join([f"k: {chunk.first}", *chunk.rest])
     try:
         parsed = parse(text)

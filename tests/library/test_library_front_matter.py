@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness_tui.library.coercion import Reader, split_tools
 from harness_tui.library.diagnostics import Findings
-from harness_tui.library.front_matter import Document, _read_simple, read_document
+from harness_tui.library.front_matter import Document, read_document
+from harness_tui.library.plain_yaml import is_beyond, read_plain
 from harness_tui.library.yaml_loader import FrontMatterYamlError, parse
 
 KEYS = {"description", "argument-hint", "agent", "hidden", "timeout", "allowed-tools", "name"}
@@ -237,15 +238,39 @@ def test_any_header_is_read_without_an_exception(header: str) -> None:
     assert document.error in (None, "binary-file", "unterminated-frontmatter")
 
 
-_KEY = st.from_regex(r"[a-z][a-z-]{0,8}", fullmatch=True)
-_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF), min_size=1, max_size=30)
-_VALUE = _TEXT | _TEXT.map('"{}"'.format) | _TEXT.map("'{}' ".format)
+_WORDS = [
+    "a",
+    "a b",
+    "é",
+    "1.5",
+    "(z)",
+    "$1",
+    "=",
+    "~",
+    "a'b",
+    '"q r"',
+    "'q'",
+    "a: b",
+    "x #y",
+    "b:",
+    "-",
+    "[a]",
+    "[a, b c]",
+    "[]",
+]
+_VALUE = st.sampled_from(_WORDS) | st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF), max_size=9)
+_LINE = st.one_of(
+    st.builds("k: {}".format, _VALUE),
+    st.builds("key:{}".format, st.sampled_from(["", " >", " |", " >-", " |-"])),
+    st.builds("  {}{}".format, st.sampled_from(["- ", "m: ", "", " "]), _VALUE),
+    st.sampled_from(["", "# note", "   "]),
+)
 
 
-@given(st.dictionaries(_KEY, _VALUE, min_size=1, max_size=4))
-def test_the_quick_reader_agrees_with_yaml_wherever_it_answers(values: dict[str, str]) -> None:
-    header = "\n".join(f"{key}: {value}" for key, value in values.items())
-    quick = _read_simple(header)
+@settings(max_examples=300)
+@given(st.lists(_LINE, min_size=1, max_size=5).map("\n".join))
+def test_the_quick_reader_agrees_with_yaml_wherever_it_answers(header: str) -> None:
+    quick = read_plain(header)
     if quick is None:
         return
     try:
@@ -253,3 +278,23 @@ def test_the_quick_reader_agrees_with_yaml_wherever_it_answers(values: dict[str,
     except FrontMatterYamlError as problem:
         raise AssertionError(f"{header!r} is no YAML: {problem}") from problem
     assert quick == slow
+
+
+def test_the_quick_reader_answers_for_the_usual_shapes() -> None:
+    header = (
+        "name: a-b\ndescription: >\n  one\n  two\n\ntags: [x, y z]\nmetadata:\n  author: me\ntools:\n- Read\n- Edit"
+    )
+    quick = read_plain(header)
+    assert quick == parse(header)
+    assert quick is not None
+    assert quick.pairs is not None
+    assert [pair.key for pair in quick.pairs] == ["name", "description", "tags", "metadata", "tools"]
+
+
+@pytest.mark.parametrize("value", ["[a] [b]", "[file] and more", "[] x", "[a, b] --c"])
+def test_what_is_known_to_be_no_yaml_is_none(value: str) -> None:
+    assert is_beyond(value)
+    with pytest.raises(FrontMatterYamlError):
+        parse(f"k: {value}")
+    for fine in ("[a]", "[a] # b", "[a, [b]]", "text [a] [b]"):
+        assert not is_beyond(fine)
