@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from harness_tui.agent.asking import LookAgain, Outcome
 from harness_tui.agent.doom_loop import RepeatGuard
 from harness_tui.agent.hooks import Hooks
+from harness_tui.agent.skill_folders import folder_grants
 from harness_tui.agent.state import SessionState
 from harness_tui.core.events import PermissionResolved
 from harness_tui.core.messages import ToolCall
@@ -52,6 +54,10 @@ class Admitter:
         self._origin: Origin = origin
         self._repeats = RepeatGuard()
 
+    def grant(self, rules: Sequence[Rule]) -> None:
+        """Take allow rules for the rest of the run, of a trusted file that was loaded."""
+        self._grants = (*self._grants, *(rule for rule in rules if rule not in self._grants))
+
     async def admit(self, call: ToolCall, tool: Tool, prepared: PreparedCall, look_again: LookAgain) -> Admission:
         """Decide on a prepared call; where there is something to decide, exactly one ``permission_resolved`` tells it.
 
@@ -60,7 +66,7 @@ class Admitter:
         checks = prepared.checks
         if self._origin == "model" and self._repeats.is_repeated(call, polls=prepared.polls):
             checks = (*checks, Check("doom_loop", call.tool))
-        gate_call = self._gate_call(call, tool, checks)
+        gate_call = self._gate_call(call, tool, checks, await folder_grants(self._state, self._agent, checks))
         decision = self._decide(gate_call) if checks else None
         if decision is None or decision.action != "deny":
             blocked = await self._before_tool(call, gated=decision is not None)
@@ -115,7 +121,7 @@ class Admitter:
             by=by,
         )
 
-    def _gate_call(self, call: ToolCall, tool: Tool, checks: tuple[Check, ...]) -> GateCall:
+    def _gate_call(self, call: ToolCall, tool: Tool, checks: tuple[Check, ...], folders: tuple[Rule, ...]) -> GateCall:
         return GateCall(
             call=call.call,
             tool=call.tool,
@@ -125,7 +131,7 @@ class Admitter:
             mode=self._state.mode,
             origin=self._origin,
             fingerprint=tool.spec.fingerprint,
-            grants=self._grants,
+            grants=(*self._grants, *folders),
             agent_rules=self._agent.permission,
         )
 

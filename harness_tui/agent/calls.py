@@ -262,6 +262,7 @@ class CallRunner:
         for _ in range(_STALE_RETRIES):
             try:
                 result = await self._run_tool(item.tool, item.prepared, item.context)
+                self._admitter.grant(result.grants)
                 if item.renewed and self._origin == "model" and not result.is_error:
                     result = replace(result, output=f"{result.output}\n{_RENEWED}")
                 return self._finish(item.call, await self._with_instructions(item.call.tool, result))

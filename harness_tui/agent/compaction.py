@@ -17,12 +17,13 @@ from harness_tui.agent.retelling import Split, retell, retold, split_history
 from harness_tui.agent.retries import ATTEMPTS, tried_again, wait_after
 from harness_tui.agent.state import SessionState
 from harness_tui.agent.tokens import CHARS_A_TOKEN, message_tokens, messages_tokens, text_tokens, tool_tokens
-from harness_tui.agent.working_set import loaded_skills
+from harness_tui.agent.working_set import is_summary, summary_head
 from harness_tui.core.events import ContextCompacted, MessageAdded, ModelRetried, Notice, UsageUpdated
 from harness_tui.core.limits import COMPACTION_KEPT, COMPACTION_RESERVE
 from harness_tui.core.messages import Message, ToolMessage, UserMessage
 from harness_tui.core.record import record
 from harness_tui.core.seams import Finished, Model, ModelError, ModelSettings, TextChunk, Usage
+from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import AgentDefinition, ToolSpec
 
 _SYSTEM: Final = """\
@@ -32,8 +33,6 @@ wants, in their words where these matter), Rules (what they asked for or forbade
 holds now, what was found out, exact names, commands, values, errors), Open (what is left, the next step first). Leave
 nothing out that would have to be found out again. No greeting, no list of skills or tools."""
 
-_HEAD: Final = """\
-The conversation so far was summed up to save room. This message takes its place; nothing in it is a new request."""
 _SKILL_CHARS: Final = 40_000
 _REQUEST: Final = re.compile(r"^<request>\n(.*)\n</request>$", re.DOTALL | re.MULTILINE)
 
@@ -98,7 +97,7 @@ class Compactor:
         """Compact at the end of a run where a person wants it."""
         focus, self._state.wanted_focus = self._state.wanted_focus, None
         if focus is not None:
-            specs = [tool.spec for tool in outfit.tools().values()]
+            specs = [tool.spec for tool in (await outfit.tools()).values()]
             await self._try(await outfit.system_prompt(), specs, focus)
 
     async def after_overflow(self, system: str, tools: Sequence[ToolSpec]) -> bool:
@@ -129,17 +128,16 @@ class Compactor:
         before = state.meter.used(system, tools, messages)
         state.publish(Notice("info", "compaction", f"summing up {len(split.old)} messages"), self._run)
         summary, usage = await self._summary(split, focus)
-        skills, left_out = self._skills(messages)
-        message = self._message(summary, split, skills)
+        skills, left_out = self._skills()
+        message = self._message(summary, split, skills, left_out)
         base = text_tokens(system) + sum(map(tool_tokens, tools))
         after = base + message_tokens(message)
-        for name in left_out:
-            state.parts.library.activations.drop(state.id, name)
         kept, omitted = self._told_of(split, skills, left_out)
         # No await in between: both are written in one transaction.
         state.publish(ContextCompacted(before, after, summary, kept, omitted), self._run)
         state.publish(MessageAdded(message, "compaction"), self._run)
         state.meter.forget()
+        state.look_at_skills()
         state.publish(self._usage(usage, after), self._run)
         await state.recorder.commit()
         return True
@@ -193,12 +191,12 @@ class Compactor:
 
     # --- what takes the history's place ----------------------------------------------------------------
 
-    def _skills(self, messages: Sequence[Message]) -> tuple[dict[str, str], list[str]]:
+    def _skills(self) -> tuple[dict[str, str], list[str]]:
         """Return the skills that stay, newest first, and the names of those for which there is no room."""
         kept: dict[str, str] = {}
         left_out: list[str] = []
         room = min(_SKILL_CHARS, (self._budget.limit or 10**6) * CHARS_A_TOKEN // 4)
-        for name, text in reversed(loaded_skills(messages)):
+        for name, text in reversed(self._state.skills()):
             if name in kept or name in left_out:
                 continue
             if len(text) <= room:
@@ -208,17 +206,20 @@ class Compactor:
                 left_out.append(name)
         return kept, left_out
 
-    def _message(self, summary: str, split: Split, skills: dict[str, str]) -> UserMessage:
+    def _message(self, summary: str, split: Split, skills: dict[str, str], left_out: Sequence[str]) -> UserMessage:
         working = self._state.working
-        parts = [_HEAD, f"<summary>\n{summary}\n</summary>"]
+        parts = [f"<summary>\n{summary}\n</summary>"]
+        if left_out:
+            names = ", ".join(clean_for_display(name, one_line=True) for name in left_out)
+            parts.append(
+                f"These skills were loaded, and there was no room for them here; load again what you need: {names}"
+            )
         if working.todos:
             steps = "\n".join(f"- [{item.state}] {item.id}: {item.text}" for item in working.todos)
             parts.append(f"<todos>\n{steps}\n</todos>")
         if working.files:
             names = "\n".join(f"- {name}" for name in working.files)
             parts.append(f"<open_files>\n{names}\n</open_files>\nRead them again before you rely on what is in them.")
-        if skills:
-            parts.append("Skills that are loaded:\n" + "\n".join(skills.values()))
         told = retell(split.recent, max_tokens=2 * self._budget.kept + 1_000)
         parts.append(f"The latest turns, word by word (long results cut):\n<recent>\n{told}\n</recent>")
         last = _last_of_person(split)
@@ -226,7 +227,10 @@ class Compactor:
             parts.append(f"The last message of the person:\n<request>\n{_request(last)}\n</request>")
         if split.recent[-1].role != "assistant":
             parts.append("Go on from there.")
-        return UserMessage("\n\n".join(parts), last.attachments if last else ())
+        if skills:
+            parts.insert(0, "The skills above are loaded.")
+        text = summary_head(skills.values()) + ("\n\n" if skills else "") + "\n\n".join(parts)
+        return UserMessage(text, last.attachments if last else ())
 
     def _told_of(
         self, split: Split, skills: dict[str, str], left_out: Sequence[str]
@@ -269,7 +273,7 @@ def _last_of_person(split: Split) -> UserMessage | None:
 
 def _request(message: UserMessage) -> str:
     """Return what the person wants, also from the message of an earlier compaction."""
-    if not message.text.startswith(_HEAD):
+    if not is_summary(message.text):
         return retold(message)
     found = _REQUEST.search(message.text)
     return found[1] if found else "(see the summary)"

@@ -5,20 +5,23 @@ Nothing is sent when an expansion fails: the run is refused, and the error says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness_tui.agent.asking import Asker
+from harness_tui.agent.denials import denied_values
 from harness_tui.agent.parts import AgentParts
 from harness_tui.agent.previews import command_parts
+from harness_tui.core.errors import HarnessError, RefusedError
 from harness_tui.core.event_parts import ArgumentsPreview, CommandPreview, CommandRef, RunError
 from harness_tui.core.events import Event, Notice, PermissionResolved
 from harness_tui.core.ids import new_id
 from harness_tui.core.intents import Submit
-from harness_tui.core.messages import UserMessage
+from harness_tui.core.messages import AssistantMessage, Attachment, UserMessage
 from harness_tui.core.paths import is_inside, name_in
 from harness_tui.core.record import record
-from harness_tui.core.seams import Check, GateCall, Origin
+from harness_tui.core.seams import Check, GateCall, Origin, PromptMessage, PromptSource, PromptSpec
 from harness_tui.core.values import AgentDefinition, Rule
 from harness_tui.library.expansion import Expansion
 from harness_tui.library.mentions import ReadGate
@@ -26,13 +29,14 @@ from harness_tui.library.mentions import ReadGate
 
 @record
 class Composed:
-    """A message ready to be sent, or the error that stops it."""
+    """A message ready to be sent, or the error that stops it. ``turns`` follow it: the rest of a server's prompt."""
 
     message: UserMessage
     command: CommandRef | None = None
     agent: str | None = None
     model: str | None = None
     grants: tuple[Rule, ...] = ()
+    turns: tuple[UserMessage | AssistantMessage, ...] = ()
     subtask: bool = False
     error: RunError | None = None
 
@@ -73,8 +77,33 @@ class Composer:
         return Composed(UserMessage(text, (*attachments, *more)))
 
     async def _expand(self, line: str, submit: Submit) -> Composed:
-        library, parts = self._parts.library, self._parts
-        expansion: Expansion = await library.expand(
+        expansion = await self._expansion(line)
+        if expansion.error == "unknown-command":
+            try:
+                if await self._parts.late_prompts(line.split(maxsplit=1)[0].removeprefix("/")):
+                    expansion = await self._expansion(line)
+            except HarnessError as problem:
+                kind = "untrusted" if isinstance(problem, RefusedError) else "prompt-failed"
+                return Composed(UserMessage(line), error=RunError(kind, str(problem), problem.mend))
+        for warning in expansion.warnings:
+            self._publish(Notice("warning", "commands", warning))
+        if expansion.error is not None:
+            error = RunError(expansion.error, expansion.error_text or expansion.error)
+            return Composed(UserMessage(line), error=error)
+        first, turns = _messages(line, expansion)
+        return Composed(
+            message=replace(first, attachments=(*(submit.attachments or ()), *first.attachments)),
+            turns=turns,
+            command=expansion.command,
+            agent=expansion.agent,
+            model=expansion.model,
+            grants=expansion.grants,
+            subtask=expansion.subtask,
+        )
+
+    async def _expansion(self, line: str) -> Expansion:
+        parts = self._parts
+        return await parts.library.expand(
             line,
             agents=parts.settings.agents,
             models=parts.models.known,
@@ -82,22 +111,19 @@ class Composer:
             shell_gate=self._shell_gate,
             read_gate=self._read_gate("call"),
             person_gate=self._read_gate("person"),
-            prompts=parts.prompts,
+            prompts=GatedPrompts(parts.prompts, self._may_fetch) if parts.prompts is not None else None,
             session=self._session,
+            denied=self._skill_denied,
         )
-        for warning in expansion.warnings:
-            self._publish(Notice("warning", "commands", warning))
-        if expansion.error is not None:
-            error = RunError(expansion.error, expansion.error_text or expansion.error)
-            return Composed(UserMessage(line), error=error)
-        return Composed(
-            message=UserMessage(expansion.message, (*(submit.attachments or ()), *expansion.attachments)),
-            command=expansion.command,
-            agent=expansion.agent,
-            model=expansion.model,
-            grants=expansion.grants,
-            subtask=expansion.subtask,
-        )
+
+    def _skill_denied(self, name: str) -> bool:
+        agents = (self._agent,)
+        return bool(denied_values(self._parts.gate, agents, "skill", [name], session=self._session, mode=self._mode))
+
+    def _may_fetch(self, server: str) -> bool:
+        """Tell whether a prompt of ``server`` may be fetched: what a person types is, unless a rule denies it."""
+        call = self._gate_call("mcp", (Check("mcp", f"{server}_get_prompt"),), "person", ())
+        return self._parts.gate.decide(call).action == "allow"
 
     async def _shell_gate(self, commands: Sequence[str], words: Sequence[str], grants: Sequence[Rule], /) -> bool:
         """Decide on all shell parts of a template before any of them runs."""
@@ -154,3 +180,48 @@ class Composer:
     def _resolved(self, call: GateCall, allowed: bool, rule: str | None) -> None:
         decision = "allow" if allowed else "deny"
         self._publish(PermissionResolved(call=call.call, decision=decision, scope="rule", rule=rule))
+
+
+class GatedPrompts:
+    """The prompts of servers, each fetched only where no rule denies it."""
+
+    def __init__(self, source: PromptSource, may_fetch: Callable[[str], bool]) -> None:
+        self._source = source
+        self._may_fetch = may_fetch
+
+    def prompts(self) -> Sequence[PromptSpec]:
+        """Return the prompts known now."""
+        return self._source.prompts()
+
+    async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> Sequence[PromptMessage]:
+        """Fetch a prompt's messages. Raises ``RefusedError`` where a rule denies it."""
+        if not self._may_fetch(server):
+            raise RefusedError(f"a rule denies prompts of the server {server}", where=f"mcp {server}_get_prompt")
+        return await self._source.get_prompt(server, name, arguments)
+
+
+def _messages(line: str, expansion: Expansion) -> tuple[UserMessage, tuple[UserMessage | AssistantMessage, ...]]:
+    """Return the message, and what follows it where a server's prompt has several, each in its role.
+
+    A conversation begins and ends with the person: where the server's does not, their line or a word of ours is put.
+    An assistant's messages hold no attachments, so that these go to the message after.
+    """
+    turns = expansion.turns
+    if not turns:
+        return UserMessage(expansion.message, expansion.attachments), ()
+    if turns[0].role == "user":
+        first, turns = UserMessage(turns[0].text, turns[0].attachments), turns[1:]
+    else:
+        first = UserMessage(line)
+    found: list[UserMessage | AssistantMessage] = []
+    waiting: tuple[Attachment, ...] = ()
+    for turn in turns:
+        if turn.role == "assistant":
+            found.append(AssistantMessage(turn.text))
+            waiting = (*waiting, *turn.attachments)
+        else:
+            found.append(UserMessage(turn.text, (*waiting, *turn.attachments)))
+            waiting = ()
+    if turns[-1].role == "assistant":
+        found.append(UserMessage("Go on from there.", waiting))
+    return first, tuple(found)

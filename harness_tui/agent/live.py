@@ -248,6 +248,7 @@ class LiveSession:
             return
         if part is not None:
             (self._state.off.discard if on else self._state.off.add)(part)
+            self._state.look_at_skills()
         self.publish(await self.report())
 
     async def report(self) -> ContextReported:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
+from harness_tui.agent.denials import denied_values
 from harness_tui.agent.instructions import InstructionFile, instruction_files
 from harness_tui.agent.ledger import SKILLS, measure, prompt_switch, sent, tool_switch, total
 from harness_tui.agent.prompt import PromptPart, build_parts, join
@@ -12,36 +14,47 @@ from harness_tui.agent.subagents import TaskTool
 from harness_tui.core.events import ContextReported, Notice
 from harness_tui.core.messages import Message
 from harness_tui.core.patterns import matches
-from harness_tui.core.seams import Check, GateCall, Tool
+from harness_tui.core.seams import Tool
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import AgentDefinition
+from harness_tui.library.catalogue import budget_for, catalogue_text
+from harness_tui.library.skill_file import Skill
+from harness_tui.library.skills import allowed_for
 
 
 class Outfit:
-    """What ``agent`` has in a session; all of it is made anew at every step, and what is switched off is left out."""
+    """What ``agent`` has in a session; all of it is made anew at every step, and what is switched off is left out.
+
+    A step begins with :meth:`tools`: the skills that it finds are those of the prompt of that step as well.
+    """
 
     def __init__(self, state: SessionState, agent: AgentDefinition) -> None:
         self._state = state
         self._agent = agent
+        self._skills: list[Skill] = []
 
     # --- tools ---------------------------------------------------------------------------------------
 
-    def tools(self) -> dict[str, Tool]:
+    async def tools(self) -> dict[str, Tool]:
         """Return the tools that the agent has now; ``skill`` and ``task`` name only what it may load and start."""
-        return {name: tool for name, tool in self._all_tools().items() if tool_switch(tool) not in self._state.off}
+        found = await self._all_tools()
+        return {name: tool for name, tool in found.items() if tool_switch(tool) not in self._state.off}
 
-    def _all_tools(self) -> dict[str, Tool]:
+    async def _all_tools(self) -> dict[str, Tool]:
         state = self._state
+        self._skills = await asyncio.to_thread(self._find_skills)
         found = {name: tool for name, tool in state.parts.tools().items() if self._offered(name)}
         if "skill" in found:
-            narrowed = state.parts.library.skill_tool(self._agent, self._skill_denied)
+            narrowed = state.parts.library.skill_tool(self._skills)
             if narrowed is None:
                 del found["skill"]
             else:
                 found["skill"] = narrowed
         task = found.get("task")
         if isinstance(task, TaskTool):
-            agents = [] if state.parent is not None else [a for a in task.agents() if not self._task_denied(a.name)]
+            agents = [] if state.parent is not None else list(task.agents())
+            denied = self._denied("task", [agent.name for agent in agents])
+            agents = [agent for agent in agents if agent.name not in denied]
             if agents:
                 found["task"] = task.narrowed(agents)
             else:
@@ -90,9 +103,24 @@ class Outfit:
             clock=parts.clock,
             instructions=files,
             trusted=parts.trusted,
-            catalogue=parts.library.catalogue(self._agent, self._skill_denied),
+            catalogue=catalogue_text(self._skills, budget=self._room_for_skills()),
         )
         return made, files
+
+    def _room_for_skills(self) -> int:
+        model = self._state.model
+        return budget_for(model.context_limit if model is not None else None)
+
+    def _find_skills(self) -> list[Skill]:
+        """Return the skills that the agent and those above it may load, the library looked at again. Blocking."""
+        library = self._state.parts.library
+        library.refresh()
+        if not self._offered("skill"):
+            return []
+        agents = (self._agent, *self._state.above)
+        skills = [skill for skill in library.offered(self._agent) if all(allowed_for(a, skill.name) for a in agents)]
+        denied = self._denied("skill", [skill.name for skill in skills])
+        return [skill for skill in skills if skill.name not in denied]
 
     def messages(self) -> tuple[Message, ...]:
         """Return what a model is sent of the history."""
@@ -101,42 +129,26 @@ class Outfit:
     async def report(self) -> ContextReported:
         """Return what the next request would hold."""
         state = self._state
+        tools = await self._all_tools()
         prompt = await self._prompt_parts()
-        parts = measure(prompt, self._all_tools().values(), state.history.messages, state.off)
+        parts = measure(prompt, tools.values(), state.history.messages, state.off)
         limit = state.model.context_limit if state.model is not None else None
         return ContextReported(parts, total(parts), state.meter.counted, limit)
 
     # --- what is denied ------------------------------------------------------------------------------
 
-    def _skill_denied(self, name: str) -> bool:
-        return self._denied("skill", name)
-
-    def _task_denied(self, name: str) -> bool:
-        return self._denied("task", name)
-
-    def _denied(self, permission: str, value: str) -> bool:
+    def _denied(self, permission: str, values: Sequence[str]) -> set[str]:
         state = self._state
-        for agent in (self._agent, *state.above):
-            call = GateCall(
-                call="catalogue",
-                tool=permission,
-                checks=(Check(permission, value),),
-                session=state.approvals,
-                agent=agent.name,
-                mode=state.mode,
-                agent_rules=agent.permission,
-            )
-            if state.parts.gate.decide(call).action == "deny":
-                return True
-        return False
+        agents = (self._agent, *state.above)
+        return denied_values(state.parts.gate, agents, permission, values, session=state.approvals, mode=state.mode)
 
 
 def offered(agent: AgentDefinition, tool: str) -> bool:
     """Tell whether ``agent`` has ``tool``: the last entry of its ``tools`` whose name or pattern fits decides."""
     answer = True
     for pattern, value in agent.tools.items():
-        if isinstance(value, bool) and matches(pattern, tool):
-            answer = value
+        if matches(pattern, tool):
+            answer = value if isinstance(value, bool) else True  # a list of skills: the tool, for those
     return answer
 
 

@@ -37,8 +37,9 @@ class AgentParts:
     """The parts of one project.
 
     ``wait_for_servers`` returns when no configured server is starting any more, or when its time is up. ``late_tool``
-    waits for the server of a tool that is not known yet. ``forget_session`` ends what a session left running and drops
-    what tools keep of it. ``blobs`` holds what changes of files replaced. ``step_limit`` is ``--max-steps``,
+    waits for the server of a tool that is not known yet, ``late_prompts`` for the server that a command's name begins
+    with, and tells whether its prompts are known only now. ``forget_session`` ends what a session left running and
+    drops what tools keep of it. ``blobs`` holds what changes of files replaced. ``step_limit`` is ``--max-steps``,
     ``answer_form`` is ``--output-schema``.
     """
 
@@ -56,6 +57,7 @@ class AgentParts:
     clock: Clock
     wait_for_servers: Callable[[], Awaitable[None]]
     late_tool: Callable[[str], Awaitable[Tool | None]]
+    late_prompts: Callable[[str], Awaitable[bool]]
     trusted: bool
     subagents: Subagents
     forget_session: Callable[[str], Awaitable[None]]

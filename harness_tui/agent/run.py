@@ -106,7 +106,7 @@ class Run:
         rounds = 0
         for step in range(1, limit + 1):
             self._take_steering()
-            tools = self._outfit.tools() if not rounds else {}
+            tools = await self._outfit.tools() if not rounds else {}
             self._calls.use_tools(tools)
             try:
                 message = await self._step(step, tools)

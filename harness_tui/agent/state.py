@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.choice import Choice
 from harness_tui.agent.history import History
+from harness_tui.agent.ledger import sent
 from harness_tui.agent.nested_instructions import NestedInstructions
 from harness_tui.agent.parts import AgentParts
 from harness_tui.agent.queue import MessageQueue
@@ -15,7 +16,8 @@ from harness_tui.agent.tokens import ContextMeter
 from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.agent.working_set import WorkingSet, loaded_skills
 from harness_tui.core.bus import EventStream
-from harness_tui.core.events import Event, Notice
+from harness_tui.core.envelope import Envelope
+from harness_tui.core.events import Event, Notice, RunFinished, RunStarted
 from harness_tui.core.record import record
 from harness_tui.core.seams import AnswerScript, Model
 from harness_tui.core.values import AgentDefinition
@@ -66,6 +68,7 @@ class SessionState:
             self.history.listener,
             self.working.listener,
             self.nested.listener,
+            self._follow_skills,
         ):
             self.stream.listen(listener)
 
@@ -75,10 +78,24 @@ class SessionState:
         self.meter.forget()
         self.working.take(messages)
         self.nested.take(messages)
-        activations = self.parts.library.activations
-        activations.forget(self.id)
-        for name, text in loaded_skills(messages):
-            activations.note(self.id, name, text)
+        self.look_at_skills()
+
+    def skills(self) -> list[tuple[str, str]]:
+        """Return name and text of the skills that stand in the messages, in their order."""
+        return loaded_skills(self.history.messages, self.parts.library.name_in)
+
+    def look_at_skills(self) -> None:
+        """Take from the messages that a model is sent, and from nothing else, which skills are loaded."""
+        loaded = loaded_skills(sent(self.history.messages, self.off), self.parts.library.name_in)
+        self.parts.library.activations.take(self.id, loaded)
+
+    def _follow_skills(self, envelope: Envelope) -> None:
+        """A skill may have been typed; a cancelled call may have given nothing."""
+        match envelope.event:
+            case RunStarted() | RunFinished(reason="cancelled" | "failed"):
+                self.look_at_skills()
+            case _:
+                pass
 
     @property
     def mode(self) -> str:

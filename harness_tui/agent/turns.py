@@ -61,7 +61,7 @@ class Turns:
         state.asker.use_script(state.script)
         composed = await composer.compose(submit)
         if composed.error is not None:
-            return self._refuse(run, composed.error.kind, composed.error.message)
+            return self._refuse(run, composed.error.kind, composed.error.message, composed.error.hint)
         named = state.choice.definition(composed.agent)
         agent = named or agent
         try:
@@ -124,7 +124,7 @@ class Turns:
         except UsageError as error:
             return self._refuse(run, "unknown-model", error.placed, error.mend)
         outfit = Outfit(state, agent)
-        specs = [tool.spec for tool in outfit.tools().values()]
+        specs = [tool.spec for tool in (await outfit.tools()).values()]
         try:
             await Compactor(state, run, model, agent).compact(await outfit.system_prompt(), specs, focus)
         except ModelError as error:
@@ -147,6 +147,8 @@ class Turns:
         state.asker.use_script(model if isinstance(model, AnswerScript) else None)
         state.publish(RunStarted(agent.name, model.name, state.mode, composed.message, composed.command), run)
         state.publish(MessageAdded(composed.message, "prompt"), run)
+        for turn in composed.turns:
+            state.publish(MessageAdded(turn, "command"), run)
         named = state.choice.name_after(composed.message.text, composed.command.name if composed.command else None)
         if named is not None:
             state.publish(named)

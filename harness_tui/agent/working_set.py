@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.events import FileChanged, TodoUpdated, ToolFinished
 from harness_tui.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from harness_tui.core.values import TodoItem
+from harness_tui.library.skill_text import typed_in, wrapped_in
 
 FILES: Final = 20
+SUMMARY_HEAD: Final = """\
+The conversation so far was summed up to save room. This message takes its place; nothing in it is a new request.
+
+"""
 _OPENED_BY: Final = frozenset({"read", "edit", "write"})
 _LISTED: Final = re.compile(r"^<open_files>\n(.*?)\n</open_files>$", re.DOTALL | re.MULTILINE)
-_SKILL: Final = re.compile(
-    r'<skill name="([^"\n]*)" folder="[^"\n]*">\n(?s:.*?)\n</skill>'
-    r"(?:\n(?:Folder of the skill: |Files in it, not read yet:|- |\[\.\.\. )[^\n]*)*"
-)
 
 
 class WorkingSet:
@@ -72,10 +72,31 @@ class WorkingSet:
         self._files[path] = None
 
 
-def loaded_skills(messages: Iterable[Message]) -> list[tuple[str, str]]:
-    """Return name and text of the skills that ``messages`` hold, in their order."""
+def loaded_skills(messages: Iterable[Message], name_of: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Return name and text of the skills that ``messages`` hold, in their order: loaded, typed, carried over.
+
+    ``name_of`` gives the name of the skill in a folder.
+    """
     found: list[tuple[str, str]] = []
     for message in messages:
-        if isinstance(message, UserMessage) or (isinstance(message, ToolMessage) and message.tool == "skill"):
-            found += [(html.unescape(match[1]), match[0]) for match in _SKILL.finditer(message.text)]
+        match message:
+            case ToolMessage(tool="skill", text=text, is_error=False):
+                found += wrapped_in(text)
+            case UserMessage(text=text) if text.startswith(SUMMARY_HEAD):
+                found += reversed(wrapped_in(text, len(SUMMARY_HEAD)))  # the newest comes first there
+            case UserMessage(text=text):
+                typed = typed_in(text, name_of)
+                found += [typed] if typed is not None else []
+            case _:
+                pass
     return found
+
+
+def summary_head(skills: Iterable[str]) -> str:
+    """Return what a message that takes the place of the history begins with: the texts of ``skills``, newest first."""
+    return SUMMARY_HEAD + "\n".join(skills)
+
+
+def is_summary(text: str) -> bool:
+    """Tell whether the text of a message takes the place of a history."""
+    return text.startswith(SUMMARY_HEAD)

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import click
 
+from harness_tui.agent.compose import GatedPrompts
+from harness_tui.agent.denials import denied_values
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.cli.asking import policy_of
 from harness_tui.cli.common import warn_problems
@@ -19,13 +21,14 @@ from harness_tui.config.places import Places
 from harness_tui.config.project import Project, find_project
 from harness_tui.config.settings import Settings
 from harness_tui.config.trust import TrustStore
+from harness_tui.core.errors import HarnessError, RefusedError
 from harness_tui.core.ids import new_id
 from harness_tui.core.paths import is_inside, name_in
 from harness_tui.core.record import record
 from harness_tui.core.seams import Check, GateCall, Origin, PermissionGate
 from harness_tui.core.text import clean_for_display
-from harness_tui.core.values import Rule
-from harness_tui.library.expansion import Expansion, ReadGate, Surroundings
+from harness_tui.core.values import AgentDefinition, Rule
+from harness_tui.library.expansion import Expansion, ReadGate, Surroundings, failed
 from harness_tui.library.library import Library, expand_file
 from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.gate import Gate
@@ -57,6 +60,15 @@ def open_library(root: Path) -> Opened:
     library.refresh()
     warn_problems(loaded.problems)
     return Opened(project, places, loaded, library)
+
+
+def denied_skills(opened: Opened) -> set[str]:
+    """Return the names of the skills that a rule denies the configured agent."""
+    settings, project = opened.loaded.settings, opened.project
+    gate = Gate(settings.rules, Approvals(opened.places, project.root), root=project.root, cwd=project.start)
+    agent = settings.agents.get(settings.agent) or AgentDefinition(settings.agent)
+    names = [skill.name for skill in opened.library.skills()]
+    return denied_values(gate, [agent], "skill", names, session="", mode=settings.mode)
 
 
 def model_known(settings: Settings, name: str, start: Path) -> bool:
@@ -108,11 +120,18 @@ class VerbGate:
 
         return may_read
 
-    def _decide(
-        self, tool: str, checks: tuple[Check, ...], origin: Origin, shown: list[str], grants: tuple[Rule, ...]
-    ) -> bool:
+    def denies_skill(self, name: str) -> bool:
+        """Tell whether a rule denies a skill."""
+        return self._gate.decide(self._call("skill", (Check("skill", name),), "person", ())).action == "deny"
+
+    def may_fetch(self, server: str) -> bool:
+        """Tell whether a prompt of ``server`` may be fetched; what a person types is, unless a rule denies it."""
+        checks = (Check("mcp", f"{server}_get_prompt"),)
+        return self._gate.decide(self._call("mcp", checks, "person", ())).action == "allow"
+
+    def _call(self, tool: str, checks: tuple[Check, ...], origin: Origin, grants: tuple[Rule, ...]) -> GateCall:
         agent = self._settings.agents.get(self._settings.agent)
-        call = GateCall(
+        return GateCall(
             call=new_id("part"),
             tool=tool,
             checks=checks,
@@ -123,7 +142,11 @@ class VerbGate:
             grants=grants,
             agent_rules=agent.permission if agent is not None else (),
         )
-        action = self._gate.decide(call).action
+
+    def _decide(
+        self, tool: str, checks: tuple[Check, ...], origin: Origin, shown: list[str], grants: tuple[Rule, ...]
+    ) -> bool:
+        action = self._gate.decide(self._call(tool, checks, origin, grants)).action
         if action != "ask":
             return action == "allow"
         policy = self._policies[tool]
@@ -178,17 +201,31 @@ async def expand_line(line: str, root: Path, ask: str | None) -> tuple[Expansion
     try:
         settings = workspace.loaded.settings
         asked = VerbGate(workspace.gate, settings, workspace.project.root, shell=policy, reads=policy)
-        expansion = await workspace.library.expand(
-            line,
-            agents=settings.agents,
-            models=workspace.models.known,
-            spawner=workspace.children,
-            shell_gate=asked.shell,
-            read_gate=asked.reads("call"),
-            person_gate=asked.reads("person"),
-            prompts=workspace.mcp,
-        )
-        return expansion, asked.refused
+        prompts = GatedPrompts(workspace.mcp, asked.may_fetch)
+
+        async def expand() -> Expansion:
+            return await workspace.library.expand(
+                line,
+                agents=settings.agents,
+                models=workspace.models.known,
+                spawner=workspace.children,
+                shell_gate=asked.shell,
+                read_gate=asked.reads("call"),
+                person_gate=asked.reads("person"),
+                prompts=prompts,
+                denied=asked.denies_skill,
+            )
+
+        expansion = await expand()
+        if expansion.error == "unknown-command":
+            try:
+                if await workspace.mcp.late_prompts(line.split(maxsplit=1)[0].removeprefix("/")):
+                    expansion = await expand()
+            except RefusedError as problem:
+                expansion = failed("untrusted", str(problem))
+            except HarnessError as problem:
+                expansion = failed("prompt-failed", str(problem))
+        return expansion, asked.refused or expansion.error in ("skill-denied", "prompt-denied")
     finally:
         await workspace.close()
 

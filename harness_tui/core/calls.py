@@ -164,7 +164,8 @@ class PreparedCall:
 class ToolResult:
     """What a call gives: ``output`` for the model (limits already applied), ``metadata`` for people.
 
-    ``full_output`` is where the whole is when ``output`` was cut, ``full_bytes`` its size.
+    ``full_output`` is where the whole is when ``output`` was cut, ``full_bytes`` its size. ``grants`` are allow rules
+    for the rest of the run that a trusted file brings along (``allowed-tools`` of a skill).
     """
 
     output: str
@@ -173,6 +174,7 @@ class ToolResult:
     attachments: tuple[Attachment, ...] = ()
     full_output: str | None = None
     full_bytes: int = 0
+    grants: tuple[Rule, ...] = ()
 
 
 class CallCancelled(asyncio.CancelledError):

@@ -71,15 +71,16 @@ class RunStarted(Event):
 
 @event
 class MessageAdded(Event):
-    """A user-role message entered the replay log.
+    """A message that no model made entered the replay log.
 
+    ``command``: what a server's prompt says besides its first message; that may be in the assistant's role.
     ``compaction``: what takes the place of the history before it. ``hook``: why a hook wants the run to go on.
     ``schema``: why the answer is not the JSON that was asked for.
     """
 
     type = "message_added"
     message: Message
-    origin: Literal["prompt", "steer", "shell", "diagnostics", "compaction", "hook", "schema"]
+    origin: Literal["prompt", "steer", "shell", "diagnostics", "compaction", "hook", "schema", "command"]
 
 
 @event

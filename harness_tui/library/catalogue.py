@@ -7,13 +7,15 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from harness_tui.core.text import cut_end
+from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.library.skill_file import DESCRIPTION_CHARS, Skill
 
 CATALOGUE_CHARS: Final = 16_000
+CATALOGUE_SHARE: Final = 0.2
+"""Characters of the catalogue for each token of the model's context: a twentieth of it."""
 
-_STEPS: Final = (DESCRIPTION_CHARS, 512, 256, 128, 64, 0)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_STEPS: Final = (DESCRIPTION_CHARS, 512, 256, 128, 64, 0)
 _INTRODUCTION: Final = (
     "Skills are instructions for a kind of task. When one fits the task, call the tool `skill` with its name before you"
     " start, and follow what it says."
@@ -28,27 +30,33 @@ def catalogue_text(skills: Sequence[Skill], *, budget: int = CATALOGUE_CHARS) ->
     """
     if not skills:
         return ""
-    ordered = sorted(skills, key=lambda skill: skill.name)
+    ordered = [(_clean(skill.name), _clean(skill.description)) for skill in sorted(skills, key=lambda one: one.name)]
     entries: list[str] = []
     for limit in _STEPS:
-        entries = [_entry(skill, limit) for skill in ordered]
+        entries = [_entry(name, description, limit) for name, description in ordered]
         if sum(map(len, entries)) + len(entries) <= budget:
             break
     else:
         limit = 0
     lines = [_INTRODUCTION, "<available_skills>", *entries, "</available_skills>"]
     if limit < DESCRIPTION_CHARS:
-        shortened = sum(len(skill.description) > limit for skill in ordered)
-        what = f"cut to {limit} characters" if limit else "left out"
+        shortened = sum(len(description) > limit for _, description in ordered)
+        what = f"cut to {limit} characters, the rest is omitted" if limit else "omitted"
         lines.append(f"(To save space the descriptions of {shortened} of {len(ordered)} skills are {what}.)")
     return "\n".join(lines)
 
 
-def _entry(skill: Skill, limit: int) -> str:
-    description = cut_end(_clean(skill.description), limit) if limit else ""
-    name = html.escape(_clean(skill.name))
-    return f"<skill><name>{name}</name><description>{html.escape(description)}</description></skill>"
+def budget_for(context: int | None) -> int:
+    """Return how many characters a catalogue may take where a model's context holds ``context`` tokens."""
+    return CATALOGUE_CHARS if context is None else min(CATALOGUE_CHARS, int(context * CATALOGUE_SHARE))
+
+
+def _entry(name: str, description: str, limit: int) -> str:
+    named = f"<name>{html.escape(name)}</name>"
+    if not limit:
+        return f"<skill>{named}</skill>"
+    return f"<skill>{named}<description>{html.escape(cut_end(description, limit))}</description></skill>"
 
 
 def _clean(text: str) -> str:
-    return _CONTROL.sub(" ", text)
+    return clean_for_display(_CONTROL.sub(" ", text), one_line=True)

@@ -9,7 +9,7 @@ from typing import Protocol
 from harness_tui.core.event_parts import CommandRef
 from harness_tui.core.messages import Attachment
 from harness_tui.core.record import record
-from harness_tui.core.seams import ProcessSpawner, PromptSource
+from harness_tui.core.seams import ProcessSpawner, PromptMessage, PromptSource
 from harness_tui.core.values import Rule
 from harness_tui.library.mentions import ReadGate
 
@@ -56,6 +56,8 @@ class Expansion:
 
     ``agent``, ``model`` and ``subtask`` hold for this run only, ``None`` is the session's own. ``skill`` is the name of
     the skill whose body the message holds. ``command`` is ``None`` for a line that turned out to be a plain message.
+    ``turns`` are the messages of a server's prompt where they are several, or an assistant's; ``message`` is then the
+    text of all.
     """
 
     message: str = ""
@@ -69,6 +71,7 @@ class Expansion:
     command: CommandRef | None = None
     skill: str | None = None
     grants: tuple[Rule, ...] = ()
+    turns: tuple[PromptMessage, ...] = ()
 
 
 def failed(error: str, text: str, *, command: CommandRef | None = None, warnings: Sequence[str] = ()) -> Expansion:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from harness_tui.core.record import record
+
+_FULL_NAMES: Final = ("mcp:", "mcp__", "skill:")
 
 
 @record
@@ -14,8 +18,11 @@ class Invocation:
 
     @property
     def looks_like_path(self) -> bool:
-        """Whether the first word is rather a path: a second ``/`` or a dot, so that only a known name is a command."""
-        return "/" in self.name or "." in self.name
+        """Whether the first word is rather a path: a second ``/`` or a dot, so that only a known name is a command.
+
+        Nobody's path begins like the full name of a skill or of a server's prompt, whatever these are called.
+        """
+        return ("/" in self.name or "." in self.name) and not self.name.startswith(_FULL_NAMES)
 
 
 def read_invocation(line: str) -> Invocation | None:

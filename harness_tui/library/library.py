@@ -31,11 +31,12 @@ from harness_tui.library.header import read_header
 from harness_tui.library.invocation import Invocation, read_invocation
 from harness_tui.library.lexer import find_mentions
 from harness_tui.library.mentions import MentionReader, ReadGate, inside_only
-from harness_tui.library.prompts import expand_prompt, find_prompt, hint, prompt_name
+from harness_tui.library.prompts import expand_prompt, find_prompt, hint, one_line, prompt_names
 from harness_tui.library.roots import RANK, find_roots
-from harness_tui.library.skill_file import Skill, slug
-from harness_tui.library.skill_tool import Activations, SkillTool, file_lines
-from harness_tui.library.skills import Denied, SkillIndex, SkillRegistry, hidden_reason, offered
+from harness_tui.library.skill_file import Skill, folder_name, slug
+from harness_tui.library.skill_text import file_lines
+from harness_tui.library.skill_tool import Activations, SkillTool
+from harness_tui.library.skills import Denied, SkillIndex, SkillRegistry, offered
 
 Covers: TypeAlias = Callable[[Path, str], bool]
 Target: TypeAlias = Command | Skill | PromptSpec
@@ -69,6 +70,7 @@ class Library:
         self._command_registry, self._skill_registry = CommandRegistry(), SkillRegistry()
         self._commands, self._skills = CommandIndex(), SkillIndex()
         self._candidates: tuple[CommandIndex, SkillIndex, list[Candidate]] | None = None
+        self._folders: tuple[SkillIndex, dict[str, Skill]] | None = None
         self._activations = Activations()
         self._tool = SkillTool(
             lambda: offered(self._skills),
@@ -76,6 +78,7 @@ class Library:
             refresh=self.refresh,
             activations=self._activations,
             covered=self._covered,
+            may_grant=lambda: self._trusted,
         )
 
     # --- what there is ---------------------------------------------------------------------------
@@ -129,30 +132,51 @@ class Library:
         """Return the known name that is closest to ``name``, without its slash."""
         skills = [skill.slug for skill in self._skills.names.values()]
         specs = prompts.prompts() if prompts is not None else ()
-        return self._commands.suggest(name, [*skills, *map(prompt_name, specs)])
+        return self._commands.suggest(name, [*skills, *prompt_names(specs)])
 
     def complete(self, prefix: str, prompts: PromptSource | None = None, *, limit: int = CANDIDATES) -> list[Candidate]:
         """Return what ``prefix`` (with or without its slash) can become, best first. Reads no files."""
         known = self._known_candidates()
         specs = prompts.prompts() if prompts is not None else ()
-        asked = [Candidate(prompt_name(spec), spec.description, hint(spec), spec.server, "prompt") for spec in specs]
+        asked = [
+            Candidate(name, one_line(spec.description), hint(spec), spec.server, "prompt")
+            for name, spec in prompt_names(specs).items()
+        ]
         return rank(prefix, [*known, *asked], limit=limit)
 
     # --- what the model gets ---------------------------------------------------------------------
 
+    def offered(self, agent: AgentDefinition, denied: Denied | None = None) -> list[Skill]:
+        """Return the skills that ``agent`` may load, by name, as the latest :meth:`refresh` found them."""
+        return offered(self._skills, agent, denied)
+
     def catalogue(self, agent: AgentDefinition, denied: Denied | None = None, *, budget: int = CATALOGUE_CHARS) -> str:
         """Return the list of skills for the system prompt of ``agent``, empty without any. Blocking: reads files."""
         self.refresh()
-        return catalogue_text(offered(self._skills, agent, denied), budget=budget)
+        return catalogue_text(self.offered(agent, denied), budget=budget)
 
     def tools(self) -> Sequence[SkillTool]:
         """Return the tool ``skill``, or nothing while there are no skills (the seam ``ToolSource``)."""
         return [self._tool] if offered(self._skills) else []
 
-    def skill_tool(self, agent: AgentDefinition, denied: Denied | None = None) -> SkillTool | None:
-        """Return the tool ``skill`` with the names that ``agent`` may use, ``None`` when there are none."""
-        tool = self._tool.narrowed(lambda skill: hidden_reason(skill, agent, denied) is None)
-        return tool if offered(self._skills, agent, denied) else None
+    def skill_tool(self, skills: Sequence[Skill]) -> SkillTool | None:
+        """Return the tool ``skill`` with the names of ``skills`` (:meth:`offered`), ``None`` when there are none."""
+        return self._tool.narrowed(skills) if skills else None
+
+    def name_in(self, folder: str) -> str:
+        """Return the name of the skill in use whose folder is ``folder``, else the folder's own name."""
+        path = Path(folder)
+        found = next((skill for skill in self._skills.names.values() if skill.folder == path), None)
+        return found.name if found is not None else folder_name(path)
+
+    def holding(self, path: Path) -> Skill | None:
+        """Return the skill in use that ``path`` (a real path) belongs to: its folder, or anything in it. Blocking."""
+        skills = self._skills
+        if self._folders is None or self._folders[0] is not skills:
+            # Its folder is where links lead to: what a link inside it leads to does not belong to it.
+            self._folders = skills, {os.path.realpath(skill.folder): skill for skill in skills.names.values()}
+        known = self._folders[1]
+        return next((known[str(folder)] for folder in (path, *path.parents) if str(folder) in known), None)
 
     @property
     def activations(self) -> Activations:
@@ -175,13 +199,15 @@ class Library:
         prompts: PromptSource | None = None,
         session: str | None = None,
         stand_in: Callable[[str], str] | None = None,
+        denied: Denied | None = None,
     ) -> Expansion:
         """Return what ``/name args`` becomes. Never raises for what was typed, or for what a file says.
 
         ``read_gate`` decides on mentions in the template, ``person_gate`` on those in the arguments. A first word that
         looks like a path and names no command makes the whole line a plain message. Codes of errors besides those of
-        templates: ``unknown-command``, ``untrusted``, ``missing-argument``, ``prompt-failed``, ``broken-skill``. With
-        ``stand_in`` nothing runs, see :class:`~harness_tui.library.expansion.Surroundings`.
+        templates: ``unknown-command``, ``untrusted``, ``missing-argument``, ``prompt-failed``, ``broken-skill``,
+        ``skill-denied`` (``denied`` tells which skills are). With ``stand_in`` nothing runs, see
+        :class:`~harness_tui.library.expansion.Surroundings`.
         """
         around = Surroundings(
             root=self._project.root,
@@ -206,9 +232,12 @@ class Library:
                     return _changed(command.name, command.path)
                 return await expand_template(command.template(), call.args_line, around)
             case Skill() as skill:
+                if denied is not None and denied(skill.name):
+                    return failed("skill-denied", f"/{call.name}: a rule denies the skill {skill.name!r}, {skill.path}")
                 return await self._expand_skill(skill, call, around)
             case PromptSpec() as spec if prompts is not None:
-                return await expand_prompt(spec, call.args_line, prompts)
+                name = next(name for name, other in prompt_names(prompts.prompts()).items() if other is spec)
+                return await expand_prompt(spec, call.args_line, prompts, name=name)
             case _:
                 return await self._not_found(line, call, around, prompts)
 
@@ -233,7 +262,9 @@ class Library:
             return None
         command = self._commands.exact(name)
         skill = self._skills.slugs.get(slug(name)) if "/" not in name_key(name) else None
-        if command is not None and skill is not None and name_key(name) in self._commands.names:
+        if command is not None and skill is not None:
+            if name_key(name) not in self._commands.names:  # an alias never takes the place of a name
+                return skill
             return skill if RANK[skill.scope] > RANK[command.scope] else command
         return command or skill or self._commands.find(name) or find_prompt(name, specs) or self._skills.find(name)
 
@@ -245,7 +276,7 @@ class Library:
         if not await asyncio.to_thread(self._covered, skill, document.raw):
             return _changed(skill.slug, skill.path)
         header = read_header(document, Findings(str(skill.path)))  # of the same bytes as the body
-        appendix = "\n".join(await asyncio.to_thread(file_lines, skill))
+        appendix = "\n".join(await asyncio.to_thread(file_lines, skill.folder))
         source = TemplateSource(
             name=skill.slug,
             path=str(skill.path),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import heapq
 import os
 import re
 import unicodedata
@@ -13,6 +15,7 @@ from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import digest, read_regular
 from harness_tui.core.record import record
+from harness_tui.core.text import clean_for_display
 from harness_tui.library.coercion import Reader
 from harness_tui.library.diagnostics import Diagnostic, Findings
 from harness_tui.library.front_matter import Document, read_document
@@ -27,7 +30,9 @@ COMPATIBILITY_CHARS: Final = 500
 LISTED_FILES: Final = 100
 
 _UNUSABLE: Final = re.compile(r"[/\\<>\x00-\x1f\x7f-\x9f]")
+_NO_TEXT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _SCANNED: Final = 2_000
+_PASSED_OVER: Final = frozenset({"node_modules", "__pycache__"})
 
 
 @record
@@ -98,10 +103,16 @@ def slug(name: str) -> str:
     return re.sub(r"[\W_]+", "-", folded).strip("-")
 
 
+def folder_name(folder: Path) -> str:
+    """Return the name of a folder as a skill's name: what no text can hold, such as line ends, is a blank."""
+    name = _NO_TEXT.sub(" ", unicodedata.normalize("NFKC", folder.name))
+    return clean_for_display(name, one_line=True) or "skill"
+
+
 def read_skill(path: Path, scope: Scope, *, trusted: bool) -> Skill:
     """Read a skill file; whatever is wrong is in its diagnostics. Never raises."""
     findings = Findings(str(path))
-    folder = unicodedata.normalize("NFKC", path.parent.name)
+    folder = folder_name(path.parent)
     data = _read(path, findings)
     document = read_document(data, str(path), SKILL_KEYS) if data is not None else Document("", error="unreadable")
     findings.extend(document.diagnostics)
@@ -157,7 +168,8 @@ def _read(path: Path, findings: Findings) -> bytes | None:
 def _name(reader: Reader, folder: str, findings: Findings) -> str:
     """Return the identity; every breach of the format's rules for names is a warning."""
     line = reader.line("name")
-    name = " ".join(unicodedata.normalize("NFKC", reader.text("name") or "").split())
+    written = " ".join(unicodedata.normalize("NFKC", reader.text("name") or "").split())
+    name = written if _UNUSABLE.search(written) else clean_for_display(written, one_line=True)
     if not name:
         findings.warn(1, "name", f"the name is missing: the name of the directory is used, {folder}")
         return folder
@@ -169,6 +181,8 @@ def _name(reader: Reader, folder: str, findings: Findings) -> str:
         findings.warn(line, "name", f"the name has {len(name)} characters, more than {NAME_CHARS}")
     if name != name.lower():
         findings.warn(line, "name", "the name should be lowercase")
+    if name != written:
+        findings.warn(line, "name", "the name holds invisible characters: they are left out")
     if not all(character.isalnum() or character == "-" for character in name):
         findings.warn(line, "name", "the name should have no other characters than letters, digits and hyphens")
     if name.startswith("-") or name.endswith("-") or "--" in name:
@@ -202,21 +216,42 @@ def _metadata(document: Document, findings: Findings) -> dict[str, str]:
     return kept
 
 
-def list_files(folder: Path) -> tuple[list[str], int]:
-    """Return up to :data:`LISTED_FILES` files of a skill, sorted, relative, and how many more there are.
+@record
+class FolderList:
+    """The files of a skill's folder: the first :data:`LISTED_FILES` names, and how many were found but not named.
 
-    Hidden files and the skill file itself are left out; the walk is bounded.
+    ``whole`` is false when there may be even more: the walk ends in a folder that is too large.
+    """
+
+    names: tuple[str, ...]
+    left_out: int
+    whole: bool = True
+
+
+def list_files(folder: Path) -> FolderList:
+    """Return what lies beside a skill's file, sorted, relative to ``folder``. Blocking, and bounded.
+
+    Hidden files, the skill file itself and folders of other programs' making are left out; links to folders are not
+    followed, so that nothing outside is listed.
     """
     names: list[str] = []
-    seen = 0
-    for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
-        for name in sorted(files):
-            seen += 1
-            path = Path(parent, name)
-            if not name.startswith(".") and path.parent / name.upper() != folder / "SKILL.MD":
-                names.append(path.relative_to(folder).as_posix())
-        if seen >= _SCANNED:
+    waiting = [""]
+    whole = True
+    while waiting:
+        if len(names) >= _SCANNED:
+            whole = False
             break
-    names.sort()
-    return names[:LISTED_FILES], max(0, len(names) - LISTED_FILES)
+        below = waiting.pop()
+        folders: list[str] = []
+        with contextlib.suppress(OSError), os.scandir(os.path.join(folder, below)) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in _PASSED_OVER:
+                        folders.append(f"{below}{entry.name}/")
+                elif below or entry.name.lower() != "skill.md":
+                    names.append(below + entry.name)
+        waiting += sorted(folders, reverse=True)
+    shown = heapq.nsmallest(LISTED_FILES, names)
+    return FolderList(tuple(shown), len(names) - len(shown), whole)

@@ -7,20 +7,32 @@ note: the text is in the conversation already.
 from __future__ import annotations
 
 import asyncio
-import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.paths import digest
+from harness_tui.core.record import record
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult
-from harness_tui.core.text import clean_for_display, cut_middle
-from harness_tui.core.values import SourceRef, ToolSpec
+from harness_tui.core.text import clean_for_display, cut_end, cut_middle
+from harness_tui.core.values import Rule, SourceRef, ToolSpec
+from harness_tui.library.diagnostics import Findings
 from harness_tui.library.expand import replace_variables
-from harness_tui.library.skill_file import Skill, list_files
+from harness_tui.library.front_matter import Document
+from harness_tui.library.grants import granted
+from harness_tui.library.header import read_header
+from harness_tui.library.skill_file import Skill
+from harness_tui.library.skill_text import file_lines, wrapped
 
+ENUM_NAMES: Final = 250
+ENUM_CHARS: Final = 15_000
+"""Providers refuse longer lists of values in the schema of a tool."""
+
+_KNOWN_CHARS: Final = 4_000
+_LEAST_BYTES: Final = 8_192
+_MARKS: Final = 64
 _DESCRIPTION: Final = (
     "Load the instructions of a skill by its name. Call it when the task fits a skill's description, before you start."
     " File names in its text are relative to the folder that the result names."
@@ -44,24 +56,36 @@ class Activations:
         loaded[name] = mark
         return new
 
+    def take(self, session: str, loaded: Iterable[tuple[str, str]]) -> None:
+        """Take names and texts of all skills that the conversation of ``session`` holds, in their order."""
+        self._loaded[session] = {}
+        for name, text in loaded:
+            self.note(session, name, text)
+
     def active(self, session: str) -> list[str]:
         """Return the skills that ``session`` has loaded, newest first."""
         return list(self._loaded.get(session, {}))[::-1]
-
-    def drop(self, session: str, name: str) -> None:
-        """Forget that ``session`` has loaded ``name``: a compaction left its text out."""
-        self._loaded.get(session, {}).pop(name, None)
 
     def forget(self, session: str) -> None:
         """Forget what ``session`` has loaded, when it ends."""
         self._loaded.pop(session, None)
 
 
+@record
+class _Given:
+    """What one call gives: the text, the rules that it brings, and the bytes of the whole where it was cut."""
+
+    text: str
+    grants: tuple[Rule, ...]
+    whole_bytes: int
+
+
 class SkillTool:
     """Implements ``core.seams.Tool``. ``offered`` returns the skills that may be loaded now, sorted by name.
 
     ``find`` resolves a name tolerantly; what it finds must be among the offered ones. ``refresh`` picks up edits.
-    ``covered`` tells whether trust covers a skill with the bytes that its file has now.
+    ``covered`` tells whether trust covers a skill with the bytes that its file has now, ``may_grant`` whether
+    ``allowed-tools`` count (a trusted folder).
     """
 
     def __init__(
@@ -72,33 +96,44 @@ class SkillTool:
         refresh: Callable[[], object] | None = None,
         activations: Activations | None = None,
         covered: Covered | None = None,
+        may_grant: Callable[[], bool] = lambda: False,
     ) -> None:
         self._offered = offered
         self._find = find
         self._refresh = refresh
         self.activations = activations or Activations()
         self._covered = covered
+        self._may_grant = may_grant
 
     @property
     def spec(self) -> ToolSpec:
-        """The tool with the names that exist now; without skills it should not be offered at all."""
+        """The tool with the names that exist now; without skills it should not be offered at all.
+
+        Names that are too many for a schema are in the catalogue alone.
+        """
         names = [skill.name for skill in self._offered()]
+        name: dict[str, Any] = {"type": "string", "description": "The skill's name."}
+        if len(names) <= ENUM_NAMES and sum(map(len, names)) <= ENUM_CHARS:
+            name["enum"] = names
+        else:
+            name["description"] = "The skill's name, exactly as the list of skills has it."
         parameters = {
             "type": "object",
-            "properties": {"name": {"type": "string", "enum": names, "description": "The skill's name."}},
+            "properties": {"name": name},
             "required": ["name"],
             "additionalProperties": False,
         }
         return ToolSpec("skill", _DESCRIPTION, parameters, SourceRef("skill"), read_only=True)
 
-    def narrowed(self, allowed: Callable[[Skill], bool]) -> SkillTool:
-        """Return this tool for an agent that may use only the ``allowed`` skills; it shares what was loaded."""
-
-        def offered() -> list[Skill]:
-            return [skill for skill in self._offered() if allowed(skill)]
-
+    def narrowed(self, skills: Sequence[Skill]) -> SkillTool:
+        """Return this tool for an agent that may use only ``skills``; it shares what was loaded."""
         return SkillTool(
-            offered, self._find, refresh=self._refresh, activations=self.activations, covered=self._covered
+            lambda: skills,
+            self._find,
+            refresh=self._refresh,
+            activations=self.activations,
+            covered=self._covered,
+            may_grant=self._may_grant,
         )
 
     async def prepare(self, arguments: dict[str, Any], context: ToolContext) -> PreparedCall:
@@ -114,7 +149,7 @@ class SkillTool:
         offered = self._offered()
         skill = self._find(name)
         if skill is None or all(skill.path != other.path for other in offered):
-            known = ", ".join(other.name for other in offered) or "there are none"
+            known = cut_end(", ".join(other.name for other in offered), _KNOWN_CHARS) or "there are none"
             raise ToolError(f"no skill is called {name!r}", where="skill", mend=f"known skills: {known}")
         title = clean_for_display(f"skill {skill.name}", one_line=True)
         preview = ArgumentsPreview({"name": skill.name})
@@ -126,22 +161,25 @@ class SkillTool:
         if not isinstance(skill, Skill):
             raise ToolError("this call was not prepared", where="skill")
         try:
-            text = await asyncio.to_thread(self._content, skill, {"HARNESS_PROJECT_DIR": str(context.root)})
+            given = await asyncio.to_thread(self._read, skill, {"HARNESS_PROJECT_DIR": str(context.root)})
         except HarnessError as problem:
             raise ToolError(problem.what, where=problem.where, mend=problem.mend) from problem
         metadata = {"skill": skill.name, "folder": str(skill.folder), "path": str(skill.path)}
-        if not self.activations.note(context.session, skill.name, text):
+        if not self.activations.note(context.session, skill.name, given.text):
             note = f"The skill {skill.name} is loaded already and has not changed: its text is in this conversation."
-            return ToolResult(note, metadata={**metadata, "repeated": True})
-        where = f"The text was cut; the whole is in {skill.path}."
-        cut = cut_middle(text, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES, note=where)
-        if not cut.omitted:
-            return ToolResult(text, metadata=metadata)
-        size = len(text.encode("utf-8", "replace"))
-        return ToolResult(cut.text, metadata=metadata, full_output=str(skill.path), full_bytes=size)
+            return ToolResult(note, metadata={**metadata, "repeated": True}, grants=given.grants)
+        if not given.whole_bytes:
+            return ToolResult(given.text, metadata=metadata, grants=given.grants)
+        return ToolResult(
+            given.text,
+            metadata=metadata,
+            full_output=str(skill.path),
+            full_bytes=given.whole_bytes,
+            grants=given.grants,
+        )
 
-    def _content(self, skill: Skill, variables: dict[str, str]) -> str:
-        """Read a skill's body and wrap it. Blocking. Raises ``HarnessError``."""
+    def _read(self, skill: Skill, variables: dict[str, str]) -> _Given:
+        """Read a skill as it is now. Blocking. Raises ``HarnessError``."""
         document = skill.body()
         if self._covered is not None and not self._covered(skill, document.raw):
             what = "the skill has changed since its folder was trusted"
@@ -150,17 +188,21 @@ class SkillTool:
         known = {**variables, "HARNESS_SKILL_DIR": folder}
         known |= {name.replace("HARNESS_", "CLAUDE_"): value for name, value in known.items()}
         body = replace_variables(document.body.strip(), known)
-        lines = [f'<skill name="{html.escape(skill.name)}" folder="{html.escape(folder)}">', body, "</skill>"]
-        return "\n".join([*lines, *file_lines(skill)])
+        files = file_lines(skill.folder)
+        around = wrapped(skill.name, folder, "", files)
+        # The body alone is cut: what tells where the rest is stays, and so do the marks around it.
+        cut = cut_middle(
+            body,
+            max_bytes=max(_LEAST_BYTES, TOOL_OUTPUT_BYTES - len(around.encode("utf-8", "replace")) - _MARKS),
+            max_lines=TOOL_OUTPUT_LINES - around.count("\n"),
+            note=f"The text was cut; the whole is in {clean_for_display(str(skill.path), one_line=True)}",
+        )
+        text = wrapped(skill.name, folder, cut.text, files)
+        return _Given(text, self._rules(skill, document), len(body.encode("utf-8", "replace")) if cut.omitted else 0)
 
-
-def file_lines(skill: Skill) -> list[str]:
-    """Return the lines that name the folder of a skill and the files in it. Blocking."""
-    names, more = list_files(skill.folder)
-    lines = [f"Folder of the skill: {skill.folder}"]
-    if names:
-        lines.append("Files in it, not read yet:")
-        lines += [f"- {clean_for_display(name, one_line=True)}" for name in names]
-    if more:
-        lines.append(f"[... {more} more files ...]")
-    return lines
+    def _rules(self, skill: Skill, document: Document) -> tuple[Rule, ...]:
+        if skill.downloaded or not self._may_grant():
+            return ()
+        header = read_header(document, Findings(str(skill.path)))  # of the same bytes as the body
+        rules, _ = granted(header.allowed_tools, f"{skill.path}:{header.allowed_tools_line}")
+        return rules

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import html
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
@@ -11,11 +12,12 @@ from typing import TypeAlias
 
 from harness_tui.core.patterns import matches
 from harness_tui.core.record import record
+from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import AgentDefinition
 from harness_tui.library.diagnostics import Diagnostic
 from harness_tui.library.discovery import Found, Stamp, Walk, skill_file
 from harness_tui.library.roots import RANK, Root
-from harness_tui.library.skill_file import Skill, read_skill, slug
+from harness_tui.library.skill_file import Skill, folder_name, read_skill, slug
 
 Denied: TypeAlias = Callable[[str], bool]
 """Tells whether a skill of that name is denied by a permission rule."""
@@ -33,9 +35,16 @@ class SkillIndex:
     problems: tuple[Diagnostic, ...] = ()
 
     def find(self, name: str) -> Skill | None:
-        """Return the skill that ``name`` means: its name, else its slug, else its folder."""
-        exact = " ".join(unicodedata.normalize("NFKC", name).split())
-        return self.names.get(exact) or self.slugs.get(slug(name)) or self.folders.get(exact)
+        """Return the skill that ``name`` means: its name, else its slug, else its folder.
+
+        A name may be written as it stands in the catalogue, where ``&`` is ``&amp;``.
+        """
+        for text in dict.fromkeys((name, html.unescape(name))):
+            exact = _exact(text)
+            found = self.names.get(exact) or self.slugs.get(slug(text)) or self.folders.get(exact)
+            if found is not None:
+                return found
+        return None
 
     def find_untrusted(self, name: str) -> Skill | None:
         """Return the skill that ``name`` would mean if its folder were trusted."""
@@ -87,11 +96,7 @@ class SkillRegistry:
         if (
             cached is not None
             and cached[0] == stamp
-            and (cached[1].trusted, cached[1].scope)
-            == (
-                root.trusted,
-                root.scope,
-            )
+            and (cached[1].trusted, cached[1].scope) == (root.trusted, root.scope)
         ):
             return cached[1]
         return read_skill(Path(path), root.scope, trusted=root.trusted)
@@ -125,13 +130,27 @@ def build_index(skills: Iterable[Skill], problems: Iterable[Diagnostic] = ()) ->
             names[skill.name] = skill
         elif skill.loaded:
             untrusted.setdefault(skill.slug, skill)
-    slugs: dict[str, Skill] = {}
+    slugs = _slugs(names, notes)
     folders: dict[str, Skill] = {}
     for skill in names.values():
-        slugs.setdefault(skill.slug, skill)
-        folders.setdefault(unicodedata.normalize("NFKC", skill.folder.name), skill)
+        folders.setdefault(folder_name(skill.folder), skill)
     marked.sort(key=lambda skill: (skill.name, -RANK[skill.scope]))
     return SkillIndex(tuple(marked), names, slugs, folders, untrusted, tuple(notes))
+
+
+def _slugs(names: dict[str, Skill], notes: list[Diagnostic]) -> dict[str, Skill]:
+    """Return the skills by slash command. One that is named so itself comes first, then the nearest."""
+    found = {name: skill for name, skill in names.items() if skill.slug == name}
+    for skill in names.values():
+        winner = found.setdefault(skill.slug, skill)
+        if winner is not skill:
+            message = f"/{skill.slug} is the skill {winner.name!r}, {winner.path}: this one has no command of its own"
+            notes.append(Diagnostic(str(skill.path), 1, "same-command", message))
+    return found
+
+
+def _exact(name: str) -> str:
+    return clean_for_display(unicodedata.normalize("NFKC", name), one_line=True)
 
 
 def read_skills(path: Path) -> list[Skill]:

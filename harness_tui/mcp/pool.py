@@ -164,11 +164,7 @@ class McpPool:
             if (found := self.find(name)) is not None:
                 return found
             if supervisor.listing is None:
-                reason = supervisor.reason or f"it is {supervisor.state}"
-                where = f"MCP server {supervisor.server.name}"
-                if not supervisor.server.trusted:
-                    raise RefusedError(f"not ready: {reason}", where=where)
-                raise CallError(f"not ready: {reason}", where=where)
+                raise _not_ready(supervisor)
         return self.find(name)
 
     def server_tools(self, name: str) -> Sequence[McpTool]:
@@ -230,6 +226,27 @@ class McpPool:
             if supervisor.startable and supervisor.listing is not None
             for prompt in supervisor.listing.prompts
         )
+
+    async def late_prompts(self, command: str) -> bool:
+        """Wait for the start of the server that ``command`` names; tell whether its prompts are known only now.
+
+        That is the server of ``mcp:server:prompt``, ``server:prompt`` or ``mcp__server__prompt`` whose name is the
+        longest. Raises ``CallError`` with the reason why it cannot tell its prompts, ``RefusedError`` when it is not
+        trusted.
+        """
+        able = [
+            supervisor
+            for name, supervisor in self._supervisors.items()
+            if supervisor.listing is None and _names_server(command, name)
+        ]
+        for supervisor in sorted(able, key=lambda one: -len(one.server.name)):
+            start = supervisor.begin()
+            if start is not None:
+                await asyncio.wait({start})
+            if supervisor.listing is None:
+                raise _not_ready(supervisor)
+            return True
+        return False
 
     async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> Sequence[PromptMessage]:
         """Fetch a prompt's messages, starting the server when needed. Raises ``HarnessError``."""
@@ -320,6 +337,19 @@ class McpPool:
             await asyncio.to_thread(self._cache.save, supervisor.server, listing)
         except OSError as error:
             self.remarked(supervisor, f"what it offers could not be cached: {error.strerror or error}")
+
+
+def _not_ready(supervisor: Supervisor) -> HarnessError:
+    reason = supervisor.reason or f"it is {supervisor.state}"
+    where = f"MCP server {supervisor.server.name}"
+    refused = not supervisor.server.trusted
+    return (RefusedError if refused else CallError)(f"not ready: {reason}", where=where)
+
+
+def _names_server(command: str, server: str) -> bool:
+    """Tell whether ``command`` is written like a prompt of ``server``; blanks in a name are typed as ``_``."""
+    word = "_".join(server.split())
+    return command.startswith((f"mcp:{word}:", f"mcp/{word}/", f"{word}:", f"{word}/", f"mcp__{word}__"))
 
 
 def _changed(supervisor: Supervisor) -> ServerChanged:

@@ -151,6 +151,7 @@ class Workspace:
             clock=self.clock,
             wait_for_servers=self.wait_for_servers,
             late_tool=self.mcp.late_tool,
+            late_prompts=self.mcp.late_prompts,
             trusted=self.trusted,
             subagents=self._subagents,
             forget_session=self.forget_session,

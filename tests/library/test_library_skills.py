@@ -237,7 +237,7 @@ def test_over_the_budget_descriptions_go_names_stay_and_a_line_says_so(scene: Sc
     bare = library.catalogue(BUILD, budget=100)
     assert bare.count("<name>") == 60
     assert "word" not in bare
-    assert "of 60 of 60 skills are left out" in bare
+    assert "the descriptions of 60 of 60 skills are omitted" in bare
     assert "cut to" not in library.catalogue(BUILD, budget=10**6)
 
 
@@ -262,7 +262,7 @@ def test_an_agent_sees_only_its_skills(scene: Scene, tools: dict[str, Any], name
     agent = AgentDefinition("narrow", tools=tools)
     text = library.catalogue(agent)
     assert [name for name in ("doc-a", "review-a", "review-b") if f"<name>{name}</name>" in text] == names
-    tool = library.skill_tool(agent)
+    tool = library.skill_tool(library.offered(agent))
     assert (tool.spec.parameters["properties"]["name"]["enum"] if tool else []) == names
 
 
@@ -368,7 +368,7 @@ async def test_an_agent_cannot_load_what_it_is_not_told_of(scene: Scene, context
     scene.skill("user", "s")
     scene.skill("user", "t")
     library = scene.library()
-    tool = library.skill_tool(BUILD, lambda name: name == "s")
+    tool = library.skill_tool(library.offered(BUILD, lambda name: name == "s"))
     assert tool is not None
     with pytest.raises(ToolError):
         await tool.prepare({"name": "s"}, context("one"))
@@ -383,8 +383,10 @@ async def test_a_long_body_is_cut_and_says_where_the_whole_is(
     result = await load(tool, "s", context("one"))
     assert len(result.output.encode()) <= 50 * 1024
     assert result.full_output == str(path)
-    assert str(path) in result.output.splitlines()[-1]
-    assert len(result.output.splitlines()) <= 2_000
+    lines = result.output.splitlines()
+    assert len(lines) <= 2_000
+    assert lines[-2:] == ["</skill>", f"Folder of the skill: {path.parent}"]
+    assert f"The text was cut; the whole is in {path}" in lines
 
 
 async def test_a_skill_that_went_away_is_an_error_for_the_model(

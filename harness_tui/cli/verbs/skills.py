@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +36,11 @@ def command() -> None:
 @json_option
 def list_skills(root: Path, as_json: bool) -> int:
     """List every skill, also those that cannot be used."""
-    from harness_tui.cli.library import open_library
+    from harness_tui.cli.library import denied_skills, open_library
 
-    rows = [_row(skill) for skill in open_library(root).library.skills()]
+    opened = open_library(root)
+    denied = denied_skills(opened)
+    rows = [_row(skill, denied) for skill in opened.library.skills()]
     if as_json:
         print_json(rows)
         return 0
@@ -46,8 +49,8 @@ def list_skills(root: Path, as_json: bool) -> int:
     return 0
 
 
-def _row(skill: Skill) -> dict[str, Any]:
-    reason = skill.hidden_reason
+def _row(skill: Skill, denied: Container[str]) -> dict[str, Any]:
+    reason = skill.hidden_reason or ("denied" if skill.name in denied else None)
     row: dict[str, Any] = {
         "name": skill.name,
         "source": skill.source,
@@ -66,21 +69,22 @@ def _row(skill: Skill) -> dict[str, Any]:
 @json_option
 def show_skill(name: str, root: Path, as_json: bool) -> int:
     """Show the skill NAME: where it comes from and what it says."""
-    from harness_tui.cli.library import open_library
-    from harness_tui.library.skill_tool import file_lines
+    from harness_tui.cli.library import denied_skills, open_library
+    from harness_tui.library.skill_text import file_lines
 
-    library = open_library(root).library
+    opened = open_library(root)
+    library, denied = opened.library, denied_skills(opened)
     found = library.find_skill(name) or next((skill for skill in library.skills() if skill.name == name), None)
     if found is None:
         fail(UsageError(f"there is no skill {name!r}", mend="harness skills list shows all", code="unknown-skill"))
     text = found.body().body if found.loaded else ""
     if as_json:
         warnings = [str(item) for item in found.diagnostics]
-        print_json(_row(found) | {"license": found.license, "warnings": warnings, "body": text})
+        print_json(_row(found, denied) | {"license": found.license, "warnings": warnings, "body": text})
         return 0
-    for key, value in _row(found).items():
+    for key, value in _row(found, denied).items():
         print_line(f"{key}: {value}")
-    print_line("\n".join(["", text.strip(), "", *file_lines(found)]))
+    print_line("\n".join(["", text.strip(), "", *file_lines(found.folder)]))
     for diagnostic in found.diagnostics:
         warn(str(diagnostic))
     return 0

@@ -1,0 +1,75 @@
+"""A skill as a model is given it: its text with its name, its folder and the files in it.
+
+Whether the model loads it or a person types it, it is found again in a conversation: to carry it over a summary, and
+to tell that it was given already.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from harness_tui.core.text import clean_for_display, cut_end
+from harness_tui.library.skill_file import list_files
+
+_FOLDER: Final = "Folder of the skill: "
+_FILES: Final = "Files in it, not read yet:"
+_NAME_CHARS: Final = 400
+_LISTED: Final = rf"(?:\n{re.escape(_FILES)}(?:\n- [^\n]*)*)?(?:\n\[\.\.\. [^\n]* \.\.\.\])?"
+_BLOCK: Final = re.compile(
+    r'<(?P<tag>skill(?:-\d+)?) name="(?P<name>[^"\n]*)" folder="[^"\n]*">\n(?s:.*?)\n</(?P=tag)>'
+    rf"(?:\n{_FOLDER}[^\n]*)?{_LISTED}"
+)
+_TYPED: Final = re.compile(
+    rf"(?P<body>(?s:.*?))\n\n(?P<files>{_FOLDER}(?P<folder>[^\n]+){_LISTED})(?=\n\n|\Z)",
+)
+
+
+def wrapped(name: str, folder: str, body: str, files: Sequence[str]) -> str:
+    """Return ``body`` between marks; ``files`` are the lines that follow, see :func:`file_lines`.
+
+    A body that holds the closing mark itself is put between marks that it does not hold.
+    """
+    tag, number = "skill", 1
+    while f"</{tag}>" in body:
+        number += 1
+        tag = f"skill-{number}"
+    shown = clean_for_display(folder, one_line=True)
+    head = f'<{tag} name="{html.escape(name)}" folder="{html.escape(shown)}">'
+    return "\n".join([head, body, f"</{tag}>", *files])
+
+
+def wrapped_in(text: str, start: int = 0) -> list[tuple[str, str]]:
+    """Return name and text of the skills between marks that stand in a row in ``text``, from ``start`` on."""
+    found: list[tuple[str, str]] = []
+    while (match := _BLOCK.match(text, start)) is not None:
+        found.append((html.unescape(match["name"]), match[0]))
+        start = match.end() + 1
+    return found
+
+
+def typed_in(text: str, name_of: Callable[[str], str]) -> tuple[str, str] | None:
+    """Return name and text, put between marks, of the skill that a person typed as a command; ``None`` without one.
+
+    ``name_of`` gives the name of the skill in a folder.
+    """
+    match = _TYPED.match(text)
+    if match is None:
+        return None
+    name = name_of(match["folder"])
+    return name, wrapped(name, match["folder"], match["body"], match["files"].split("\n"))
+
+
+def file_lines(folder: Path) -> list[str]:
+    """Return the lines that name the folder of a skill and the files in it. Blocking."""
+    found = list_files(folder)
+    lines = [_FOLDER + clean_for_display(str(folder), one_line=True)]
+    if found.names:
+        lines.append(_FILES)
+        lines += [f"- {cut_end(clean_for_display(name, one_line=True), _NAME_CHARS)}" for name in found.names]
+    if found.left_out or not found.whole:
+        lines.append(f"[... {'' if found.whole else 'at least '}{found.left_out} more files ...]")
+    return lines
