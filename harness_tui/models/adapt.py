@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from harness_tui.core.messages import AssistantMessage, Attachment, Message, ToolCall, ToolMessage, UserMessage
+from harness_tui.models.chat_reasoning import with_reasoning
 from harness_tui.models.tool_schemas import AdaptedTools, wire_call
 
 NO_RESULT: Final = "(no result was recorded)"
@@ -25,9 +26,10 @@ _TAGS: Final = {"text": "file", "directory": "directory", "resource": "resource"
 
 
 def chat_messages(
-    system: str, messages: Sequence[Message], tools: AdaptedTools, *, provider: str
+    system: str, messages: Sequence[Message], tools: AdaptedTools, *, provider: str, reasoning: bool = True
 ) -> list[dict[str, Any]]:
-    """Return the ``messages`` of a request. ``provider`` gets its own opaque parts back, no other one's."""
+    """Return the ``messages`` of a request. ``provider`` gets its own opaque parts back, no other one's; its
+    ``reasoning`` only where it takes that."""
     result: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
     waiting: dict[str, ToolCall] = {}
     pictures: list[tuple[str, Attachment]] = []
@@ -47,7 +49,7 @@ def chat_messages(
             case AssistantMessage():
                 settle()
                 if message.text or message.calls:
-                    result.append(_assistant(message, tools, provider))
+                    result.append(_assistant(message, tools, provider, reasoning=reasoning))
                 waiting.update((call.call, call) for call in message.calls)
             case ToolMessage(call=call) if waiting.pop(call, None) is not None:
                 result.append(_tool(call, _tool_text(message)))
@@ -71,14 +73,15 @@ def chat_tools(tools: AdaptedTools) -> list[dict[str, Any]]:
     ]
 
 
-def _assistant(message: AssistantMessage, tools: AdaptedTools, provider: str) -> dict[str, Any]:
+def _assistant(message: AssistantMessage, tools: AdaptedTools, provider: str, *, reasoning: bool) -> dict[str, Any]:
     result: dict[str, Any] = {"role": "assistant", "content": message.text or None}
     if not message.calls:
         return result
     opaque = message.opaque or {}
-    extras = opaque.get(CALL_EXTRAS_KEY, {}) if opaque.get(PROVIDER_KEY) == provider else {}
+    own = opaque if opaque.get(PROVIDER_KEY) == provider else {}
+    extras = own.get(CALL_EXTRAS_KEY, {})
     result["tool_calls"] = [_call(tools.outgoing(call)) | extras.get(call.call, {}) for call in message.calls]
-    return result
+    return with_reasoning(result, message, own) if reasoning else result
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar, cast
 
 from harness_tui.core.limits import MIB
 from harness_tui.core.seams import ModelError
 from harness_tui.models import failures
-from harness_tui.models.event_stream import DONE, LINE_BYTES, TooLongError, data_of
+from harness_tui.models.event_stream import DONE, NoEventsError, TooLongError
 from harness_tui.models.failures import Caller
-from harness_tui.models.whole_answer import as_events
+from harness_tui.models.whole_answer import data_of_answer
 
 T = TypeVar("T")
 
@@ -37,6 +38,7 @@ class Exchange:
         self._first = first
         self._silence = silence
         self._size = 0
+        self._came = False
         self._piece = self._byte = asyncio.get_running_loop().time()
         self._limit: asyncio.Timeout | None = None
         self._closers: list[Callable[[], Awaitable[None]]] = []
@@ -86,46 +88,24 @@ class Exchange:
     # --- what comes --------------------------------------------------------------------------------------------------
 
     async def events(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield a stream of server-sent events as every library reads it.
+        """Yield a stream of server-sent events as every library reads it; one piece becomes the stream asked for.
 
         Line ends, comments, missing blanks and missing names of events are put right. Raises ``ModelError`` for what
         is no JSON, for an error in the middle of the stream, and for an answer without end.
         """
         try:
-            async for data in data_of(self._watched(chunks)):
-                if data.strip() == DONE:
-                    self.done = True
-                    yield b"data: [DONE]\n\n"
-                    return
-                if data.strip():
-                    yield self._event(data)
+            async with aclosing(data_of_answer(self._watched(chunks))) as pieces:
+                async for data in pieces:
+                    if data.strip() == DONE:
+                        self.done = True
+                        yield b"data: [DONE]\n\n"
+                        return
+                    if data.strip():
+                        yield self._event(data)
         except TooLongError as error:
             raise self.failed(failures.no_answer(self.caller, str(error))) from None
-
-    async def one_piece(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield an answer that came whole as the stream that was asked for. Raises ``ModelError`` as :meth:`events`."""
-        body = bytearray()
-        try:
-            async for chunk in self._watched(chunks):
-                body += chunk
-                if len(body) > LINE_BYTES:
-                    raise TooLongError(f"it is longer than {LINE_BYTES // MIB} MiB")
-        except TooLongError as error:
-            raise self.failed(failures.no_answer(self.caller, str(error))) from None
-        text = body.decode("utf-8", "replace")
-        if text.lstrip().startswith(("data:", "event:", ":")):  # a stream that is called JSON
-            async for event in self.events(_once(bytes(body))):
-                yield event
-            return
-        try:
-            events = as_events(json.loads(text))
-        except (ValueError, RecursionError, AttributeError):
-            events = []
-        if not events:
-            said = self.caller.clean(text[:200])
-            raise self.failed(failures.no_answer(self.caller, f"it is no stream and no answer: {said}"))
-        for event in events:
-            yield self._event(json.dumps(event))
+        except NoEventsError as error:
+            raise self.failed(failures.no_stream(self.caller, str(error))) from None
 
     async def _watched(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for chunk in chunks:
@@ -147,9 +127,11 @@ class Exchange:
         if (error := _error_in(fields)) is not None:
             raise self.failed(failures.from_stream(self.caller, error))
         self.done = self.done or _is_last(fields)
+        self._came = True
         kind = fields.get("type")
         name = f"event: {kind}\n" if isinstance(kind, str) and "\n" not in kind else ""
-        text = data if "\n" not in data else json.dumps(fields)
+        counted = _with_counts(fields)
+        text = data if "\n" not in data and counted is fields else json.dumps(counted)
         return f"{name}data: {text}\n\n".encode("utf-8", "replace")
 
     # --- errors ------------------------------------------------------------------------------------------------------
@@ -169,6 +151,8 @@ class Exchange:
         if broken is not None:
             return failures.cut(self.caller, str(broken))
         said = self.caller.clean(str(raised)) or type(raised).__name__
+        if self.answered and not self._came:
+            return failures.cut(self.caller, "it ended early")
         if self.answered:
             return failures.no_answer(self.caller, said)
         return ModelError("request", f"{self.caller.provider} cannot be asked this: {said}")
@@ -176,10 +160,6 @@ class Exchange:
 
 CURRENT: ContextVar[Exchange | None] = ContextVar("harness_exchange", default=None)
 """The exchange that requests of this task belong to."""
-
-
-async def _once(data: bytes) -> AsyncIterator[bytes]:
-    yield data
 
 
 def _is_last(event: dict[str, Any]) -> bool:
@@ -195,6 +175,18 @@ def _is_last(event: dict[str, Any]) -> bool:
         if isinstance(first, dict) and cast(dict[str, Any], first).get(reason):
             return True
     return False
+
+
+def _with_counts(event: dict[str, Any]) -> dict[str, Any]:
+    """Return an event of Anthropic with the counts of tokens that its library cannot do without."""
+    message: Any = event.get("message")
+    match event.get("type"):
+        case "message_start" if isinstance(message, dict) and not cast(dict[str, Any], message).get("usage"):
+            return event | {"message": {**message, "usage": {"input_tokens": 0, "output_tokens": 0}}}
+        case "message_delta" if not event.get("usage"):
+            return event | {"usage": {"output_tokens": 0}}
+        case _:
+            return event
 
 
 def _error_in(event: dict[str, Any]) -> Any:

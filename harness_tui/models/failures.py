@@ -31,6 +31,9 @@ _QUOTA: Final = re.compile(
 )
 _KEY: Final = re.compile(r"(?i)api[ _]?key (?:is )?(?:not valid|invalid|expired)|api_key_invalid|invalid api[ _]?key")
 _RETRY_DELAY: Final = re.compile(r'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"')
+_UNSEEN: Final = re.compile(r"(?is)<(style|script)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>")
+_SAYING: Final = ("message", "detail", "msg", "errors", "error_description", "title")
+"""Where the object of an error says to a person what is wrong, in the words of several frameworks."""
 _OVERLOAD: Final = re.compile(r"(?i)overloaded|over capacity|loading model|server is busy|unavailable")
 
 _BY_STATUS: Final[dict[int, ModelErrorKind]] = {
@@ -58,6 +61,7 @@ _BY_WORD: Final[dict[str, ModelErrorKind]] = {
     "invalid_request_error": "request",
     "billing_error": "permission",
     "insufficient_quota": "permission",
+    "insufficient_system_resource": "overloaded",
     "not_found_error": "request",
     "request_too_large": "context",
     "timeout_error": "timeout",
@@ -98,21 +102,30 @@ def from_status(caller: Caller, status: int, headers: Mapping[str, str], body: s
     kind = _kind(status, f"{words} {said}")
     text = caller.clean(said) or f"HTTP {status}"
     message = f"{caller.provider} answered {status}: {text}" if said else f"{caller.provider} answered {text}"
+    if 300 <= status < 400:
+        return _moved(caller, status, headers)
     if status == 404 or "model_not_found" in words:
-        return ModelError("request", message, hint=f"is there a model {caller.model!r} at {caller.url}?")
+        return ModelError("request", message, hint=_no_model(caller))
     wait = _wait(headers, body)
-    if wait is not None and wait >= 60:
+    if wait is not None and wait >= _RETRY_AFTER_MAX_S:
+        message += " (it asks to wait a day or longer)"
+    elif wait is not None and wait >= 60:
         message += f" (it asks to wait {wait / 60:.0f} minutes)"
     return ModelError(kind, message, retry_after=wait, hint=_hint(kind, caller))
 
 
 def from_stream(caller: Caller, error: Any) -> ModelError:
     """Return the error that an ``error`` object inside a stream means."""
+    while isinstance(error, dict) and isinstance(cast(dict[str, Any], error).get("error"), dict):
+        error = cast(dict[str, Any], error)["error"]
     said, words = _said(json.dumps({"error": error}, default=str))
     code = str(cast(dict[str, Any], error).get("code")) if isinstance(error, dict) else ""
     status = int(code) if re.fullmatch(r"[45][0-9]{2}", code) else 500
+    message = f"{caller.provider}: {caller.clean(said)}"
+    if status == 404 or "model_not_found" in words:
+        return ModelError("request", message, hint=_no_model(caller))
     kind = _kind(status, f"{words} {said}")
-    return ModelError(kind, f"{caller.provider}: {caller.clean(said)}", hint=_hint(kind, caller))
+    return ModelError(kind, message, hint=_hint(kind, caller))
 
 
 def unreachable(caller: Caller, error: BaseException) -> ModelError:
@@ -145,6 +158,11 @@ def no_answer(caller: Caller, why: str) -> ModelError:
     return ModelError("server", f"{caller.provider} sent no valid answer: {why}")
 
 
+def no_stream(caller: Caller, begin: str) -> ModelError:
+    """Return the error for an answer that is none, and begins so."""
+    return no_answer(caller, f"it is no stream and no answer: {caller.clean(begin)}")
+
+
 def cut(caller: Caller, why: str) -> ModelError:
     """Return the error for a stream that ended in the middle."""
     said = caller.clean(why) or "no reason given"
@@ -166,7 +184,10 @@ def silent(caller: Caller, seconds: float) -> ModelError:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of a ``retry-after`` header (a number or a date), at most a day."""
+    """Return the seconds of a ``retry-after`` header (a number or a date), at most a day.
+
+    A negative number and a date that has passed, as a clock that goes wrong gives them, ask for nothing.
+    """
     exact = headers.get("retry-after-ms", "")
     text = headers.get("retry-after", "").strip()
     try:
@@ -176,7 +197,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
         except (ValueError, TypeError):
             return None
-    return min(max(seconds, 0.0), _RETRY_AFTER_MAX_S) if seconds == seconds else None
+    return min(seconds, _RETRY_AFTER_MAX_S) if seconds >= 0 else None
 
 
 def _wait(headers: Mapping[str, str], body: str) -> float | None:
@@ -222,18 +243,53 @@ def _hint(kind: ModelErrorKind, caller: Caller) -> str | None:
             return None
 
 
+def _moved(caller: Caller, status: int, headers: Mapping[str, str]) -> ModelError:
+    target = headers.get("location", "")
+    where = f" to {caller.clean(shown_url(target))}" if target else ""
+    return ModelError(
+        "request",
+        f"{caller.provider} answered {status}: {caller.url} moved{where}",
+        hint="redirects are not followed, a key might go elsewhere: put the right address into base_url",
+    )
+
+
+def _no_model(caller: Caller) -> str:
+    return f"is there a model {caller.model!r} at {caller.url}?"
+
+
 def _said(body: str) -> tuple[str, str]:
     """Return what an error body says to a person, and its code words."""
     try:
         data: Any = json.loads(body)
     except (ValueError, RecursionError):
-        return re.sub(r"<[^>]*>", " ", body).strip(), ""
+        return _page_text(body), ""
     if isinstance(data, list) and data:  # some gateways wrap the object in a list
         data = cast(list[Any], data)[0]
     error: Any = cast(dict[str, Any], data).get("error", data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
-        return str(error), ""
+        return "" if error is None else str(error), ""
     fields = cast(dict[str, Any], error)
-    said = fields.get("message") or fields.get("detail") or json.dumps(fields, default=str)
+    said = next((fields[name] for name in _SAYING if fields.get(name)), None)
     words = " ".join(str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None)
-    return said if isinstance(said, str) else json.dumps(said, default=str), words.lower()
+    return (_said_in(said) if said else json.dumps(fields, default=str)), words.lower()
+
+
+def _said_in(said: Any) -> str:
+    """Return the words of a message, be it text or a list of what is wrong with each field."""
+    if isinstance(said, str):
+        return said
+    items = cast(list[Any], said) if isinstance(said, list) else [said]
+    texts: list[str] = []
+    for item in items:
+        fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
+        text, place = fields.get("msg") or fields.get("message"), fields.get("loc")
+        if not isinstance(text, str):
+            return json.dumps(said, default=str)
+        path = ".".join(map(str, cast(list[Any], place))) if isinstance(place, list) else ""
+        texts.append(f"{path}: {text}" if path else text)
+    return "; ".join(texts)
+
+
+def _page_text(body: str) -> str:
+    """Return the text of a page without what a browser would not show; any other text as it is."""
+    return _UNSEEN.sub(" ", body).strip()

@@ -9,9 +9,10 @@ from harness_tui.core.ids import new_id
 from harness_tui.core.messages import ToolCall
 from harness_tui.core.seams import CallChunk, Finished, ModelError, ModelEvent, ReasoningChunk, TextChunk, Usage
 from harness_tui.models import failures
-from harness_tui.models.chat_answer import ARGUMENT_CHARS, CALLS, parse_call
+from harness_tui.models.chat_calls import ARGUMENT_CHARS, CALLS, parse_call
 from harness_tui.models.failures import Caller
 from harness_tui.models.library_messages import opaque_parts
+from harness_tui.models.sound_text import Halves
 from harness_tui.models.tool_schemas import AdaptedTools
 
 _REASONING: Final = ("reasoning_tokens", "thoughts_tokens", "thinking_tokens")
@@ -25,6 +26,7 @@ class LibraryAnswer:
         self._tools = tools
         self._kind = kind
         self._arguments = 0
+        self._text, self._reasoning = Halves(), Halves()
         self.begun = False
 
     def take(self, event: Any) -> Iterator[ModelEvent]:
@@ -42,10 +44,12 @@ class LibraryAnswer:
         match kind:
             case "text" if isinstance(text, str) and text:
                 self.begun = True
-                yield TextChunk(text)
+                if shown := self._text.take(text):
+                    yield TextChunk(shown)
             case "thinking" if isinstance(text, str) and text:
                 self.begun = True
-                yield ReasoningChunk(text)
+                if shown := self._reasoning.take(text):
+                    yield ReasoningChunk(shown)
             case "tool-call" | "tool_call":
                 self.begun = True
                 arguments = getattr(piece, "args_delta", None) or getattr(piece, "args", None)
@@ -56,8 +60,8 @@ class LibraryAnswer:
             case _:
                 pass
 
-    def end(self, response: Any, *, done: bool) -> Iterator[CallChunk | Finished]:
-        """Yield the calls in order, then the end. ``done``: the provider said that it is whole.
+    def end(self, response: Any, *, done: bool) -> Iterator[ModelEvent]:
+        """Yield what was held back, the calls in order, then the end. ``done``: the provider said that it is whole.
 
         Raises ``ModelError`` for an answer that is not whole, or that a filter ended.
         """
@@ -75,6 +79,10 @@ class LibraryAnswer:
         calls = list(self._calls(response.parts))
         if len(calls) > CALLS:
             raise failures.no_answer(self._caller, f"it has more than {CALLS} calls")
+        if rest := self._reasoning.rest():
+            yield ReasoningChunk(rest)
+        if rest := self._text.rest():
+            yield TextChunk(rest)
         for _, call in calls:
             yield CallChunk(call)
         ids = {index: call.call for index, call in calls}

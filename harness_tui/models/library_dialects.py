@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from harness_tui.core.record import record
 from harness_tui.core.seams import ModelSettings
@@ -24,15 +25,19 @@ _OURS: Final[dict[str, Any]] = {"json_schema_transformer": None}
 
 @record
 class Dialect:
-    """One protocol. ``table`` names its rules for tools, ``marks_errors`` whether results can be marked as failed."""
+    """One protocol. ``table`` names its rules for tools, ``marks_errors`` whether results can be marked as failed.
+
+    ``strict_form`` is what is said of the schema of an answer where it need not be a strict one.
+    """
 
     kind: str
     table: str
     modules: tuple[str, ...]
     open: Callable[[Endpoint, str, Any], Any]
     settings: Callable[[ModelSettings, Any], dict[str, Any]]
-    key_headers: Callable[[str], dict[str, str]]
+    key_headers: Callable[[Endpoint, str], dict[str, str]]
     marks_errors: bool = False
+    strict_form: bool | None = None
 
 
 def load(dialect: Dialect) -> None:
@@ -58,10 +63,10 @@ def models_request(endpoint: Endpoint) -> tuple[str, dict[str, str]]:
     match endpoint.kind:
         case "anthropic":
             url = f"{base_address(endpoint.base_url, 'v1')}/v1/models?limit=1000"
-            headers = {"anthropic-version": "2023-06-01", **(_anthropic_key(key) if key else {})}
+            headers = {"anthropic-version": "2023-06-01", **(_anthropic_key(endpoint, key) if key else {})}
         case "google":
             url = f"{base_address(endpoint.base_url, 'openai', 'v1beta', 'v1')}/v1beta/models?pageSize=1000"
-            headers = _google_key(key) if key else {}
+            headers = _google_key(endpoint, key) if key else {}
         case _:
             url, headers = endpoint.url("models"), _bearer(key) if key else {}
     return url, headers | {name.lower(): value for name, value in endpoint.headers.items()}
@@ -96,9 +101,11 @@ def _anthropic_settings(settings: ModelSettings, model: Any) -> dict[str, Any]:
     }
 
 
-def _anthropic_key(key: str) -> dict[str, str]:
-    # Servers look for it in either place.
-    return {"x-api-key": key, "authorization": f"Bearer {key}"}
+def _anthropic_key(endpoint: Endpoint, key: str) -> dict[str, str]:
+    if urlsplit(endpoint.base_url).hostname != "api.anthropic.com":
+        return {"x-api-key": key, "authorization": f"Bearer {key}"}  # servers look for it in either place
+    # Anthropic itself takes a key for a token of a person's account where it stands in the other place.
+    return _bearer(key) if key.startswith("sk-ant-oat") else {"x-api-key": key}
 
 
 # --- OpenAI ----------------------------------------------------------------------------------------------------------
@@ -144,6 +151,10 @@ def _responses_settings(settings: ModelSettings, model: Any) -> dict[str, Any]:
     return result
 
 
+def _bearer_of(endpoint: Endpoint, key: str) -> dict[str, str]:
+    return _bearer(key)
+
+
 def _bearer(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"}
 
@@ -169,7 +180,7 @@ def _google_settings(settings: ModelSettings, model: Any) -> dict[str, Any]:
     return _thinking(settings)
 
 
-def _google_key(key: str) -> dict[str, str]:
+def _google_key(endpoint: Endpoint, key: str) -> dict[str, str]:
     return {"x-goog-api-key": key}
 
 
@@ -208,7 +219,8 @@ DIALECTS: Final = {
             ("pydantic_ai.models.openai", "pydantic_ai.providers.openai"),
             _open_responses,
             _responses_settings,
-            _bearer,
+            _bearer_of,
+            strict_form=False,
         ),
         Dialect(
             "openai-chat",
@@ -216,7 +228,8 @@ DIALECTS: Final = {
             ("pydantic_ai.models.openai", "pydantic_ai.providers.openai"),
             _open_chat,
             _openai_settings,
-            _bearer,
+            _bearer_of,
+            strict_form=False,
         ),
         Dialect(
             "google",

@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 from harness_tui.core.messages import AssistantMessage, Attachment, Message, ToolMessage, UserMessage
 from harness_tui.core.redaction import MARK
 from harness_tui.models.adapt import NO_RESULT, PROVIDER_KEY, block, is_file
+from harness_tui.models.sound_text import sound, sound_message
 from harness_tui.models.tool_schemas import AdaptedTools, wire_call
 
 PARTS_KEY: Final = "parts"
@@ -64,7 +65,7 @@ class Conversation:
                 result.append(self._library.ModelRequest(parts=list(parts)))
                 parts.clear()
 
-        for message in messages:
+        for message in map(sound_message, messages):
             match message:
                 case UserMessage():
                     settle()
@@ -86,7 +87,7 @@ class Conversation:
         turn()
         if not result or not isinstance(result[-1], self._library.ModelRequest):
             result.append(self._library.ModelRequest(parts=[self._library.UserPromptPart(content="(go on)")]))
-        result[-1].instructions = system or None
+        result[-1].instructions = sound(system) or None
         return result
 
     # --- what a person and tools say ---------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ def opaque_parts(parts: Iterable[Any], calls: Mapping[int, str], *, provider: st
         extras = {name: value for name in _EXTRAS if (value := _jsonable(getattr(part, name, None))) is not None}
         match part.part_kind:
             case "text" | "thinking":
-                entry: dict[str, Any] = {"part": part.part_kind, "length": len(part.content)}
+                entry: dict[str, Any] = {"part": part.part_kind, "length": len(sound(part.content))}
             case "tool-call":
                 entry = {"part": "call", "call": calls[index]}
             case _:

@@ -24,6 +24,7 @@ from harness_tui.models.library_answer import LibraryAnswer
 from harness_tui.models.library_dialects import DIALECTS
 from harness_tui.models.library_messages import Conversation
 from harness_tui.models.library_warmup import in_own_thread, warm_up
+from harness_tui.models.sound_text import sound, sound_data
 from harness_tui.models.tool_schemas import AdaptedTools
 from harness_tui.models.wire import watched_client
 
@@ -111,7 +112,7 @@ class LibraryModel(EndpointModel):
 
         warm_up(self._dialect)
         key = (self._endpoint.api_key or "").strip()
-        client = watched_client(httpx2, self._endpoint, self._dialect.key_headers(key) if key else {})
+        client = watched_client(httpx2, self._endpoint, self._dialect.key_headers(self._endpoint, key) if key else {})
         transport = (httpx2.TransportError, httpx2.InvalidURL, httpx2.StreamError)
         return client, self._dialect.open(self._endpoint, self._model, client), transport
 
@@ -135,8 +136,8 @@ class LibraryModel(EndpointModel):
         definitions = [
             ToolDefinition(
                 name=tool.name,
-                description=tool.spec.description,
-                parameters_json_schema=tool.parameters,
+                description=sound(tool.spec.description),
+                parameters_json_schema=sound_data(tool.parameters),
                 strict=False,
             )
             for tool in adapted.tools
@@ -144,8 +145,20 @@ class LibraryModel(EndpointModel):
         return adapted, {
             "messages": conversation.request(settings.system, messages),
             "model_settings": self._settings(settings, model),
-            "model_request_parameters": ModelRequestParameters(function_tools=definitions),
+            "model_request_parameters": ModelRequestParameters(
+                function_tools=definitions, **self._form(settings, model)
+            ),
         }
+
+    def _form(self, settings: ModelSettings, model: Any) -> dict[str, Any]:
+        """Return how the form of the answer is told, where the model knows schemas; it is told in words anyway."""
+        if settings.output_schema is None or not model.profile.get("supports_json_schema_output", False):
+            return {}
+        from pydantic_ai.output import OutputObjectDefinition
+
+        schema, strict = sound_data(settings.output_schema), self._dialect.strict_form
+        form = OutputObjectDefinition(json_schema=schema, name="answer", strict=strict)
+        return {"output_mode": "native", "output_object": form}
 
     def _settings(self, settings: ModelSettings, model: Any) -> dict[str, Any]:
         limit = settings.max_output_tokens or self._output_limit

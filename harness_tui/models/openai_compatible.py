@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 from harness_tui.core.messages import Message
 from harness_tui.core.seams import CallChunk, ModelError, ModelEvent, ModelSettings
 from harness_tui.core.values import ToolSpec
 from harness_tui.models import failures
-from harness_tui.models.adapt import chat_messages, chat_tools
-from harness_tui.models.chat_answer import AnswerError, ChatAnswer
+from harness_tui.models.chat_answer import ChatAnswer
+from harness_tui.models.chat_calls import AnswerError
+from harness_tui.models.chat_request import ChatRequests
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.endpoint_model import EndpointModel
-from harness_tui.models.event_stream import DONE, LINE_BYTES, TooLongError, data_of
-from harness_tui.models.tool_schemas import AdaptedTools
+from harness_tui.models.event_stream import DONE, NoEventsError, TooLongError
+from harness_tui.models.whole_answer import data_of_answer
 from harness_tui.models.wire import AGENT, ERROR_BYTES, new_client
 
 if TYPE_CHECKING:
@@ -47,21 +48,21 @@ class OpenAICompatibleModel(EndpointModel):
         silence: float | None = None,
     ) -> None:
         super().__init__(endpoint, model, "openai", context=context, output_limit=output_limit, silence=silence)
-        self._usage_wanted = True
+        self._requests = ChatRequests(endpoint, model, output_limit)
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings
     ) -> AsyncGenerator[ModelEvent, None]:
         """Stream one answer. Raises ``ModelError``. Close the generator to end the request early."""
         httpx2 = await asyncio.to_thread(_library)
-        adapted, body = await asyncio.to_thread(self._body, messages, tools, settings)
-        response = await self._send(httpx2, body)
+        adapted = await asyncio.to_thread(self._adapter.use, tools)
+        response = await self._send(httpx2, partial(self._requests.body, messages, adapted, settings))
         answer = ChatAnswer(self._endpoint.provider)
         try:
-            async with aclosing(self._data(response, answer)) as pieces:
+            async with aclosing(data_of_answer(self._bytes(response, answer))) as pieces:
                 async for data in pieces:
                     if data.strip() == DONE:
-                        answer.finish = answer.finish or "stop"
+                        answer.finish = answer.finish or ("stop" if answer.came else None)
                         break
                     for event in answer.take(self._chunk(data)):
                         yield event
@@ -69,24 +70,36 @@ class OpenAICompatibleModel(EndpointModel):
             raise failures.cut(self._caller, str(error)) from error
         except (TooLongError, AnswerError) as error:
             raise failures.no_answer(self._caller, str(error)) from error
+        except NoEventsError as error:
+            raise failures.no_stream(self._caller, str(error)) from error
         finally:
             await response.aclose()
+        self._check_end(answer)
+        for event in answer.end():
+            yield CallChunk(adapted.incoming(event.call)) if isinstance(event, CallChunk) else event
+
+    def _check_end(self, answer: ChatAnswer) -> None:
+        """Raise ``ModelError`` for an answer that did not end well."""
         match answer.finish:
             case None:
                 raise failures.cut(self._caller, "it ended early")
             case "content_filter":
                 raise failures.content_filter(self._caller)
+            case "error" if answer.error:
+                raise failures.from_stream(self._caller, answer.error)
             case "error":
                 raise ModelError("server", f"{self._endpoint.provider} ended the answer with an error")
+            case "insufficient_system_resource":  # DeepSeek, when it has no room in the middle of an answer
+                raise failures.from_stream(self._caller, {"message": "it has no room", "code": answer.finish})
             case _:
-                for event in answer.end():
-                    yield CallChunk(adapted.incoming(event.call)) if isinstance(event, CallChunk) else event
+                pass
 
-    async def _send(self, httpx2: ModuleType, body: dict[str, Any]) -> httpx2.Response:
+    async def _send(self, httpx2: ModuleType, body: Callable[[], str]) -> httpx2.Response:
         """Return the answer as soon as its head is there. Raises ``ModelError`` for anything but success."""
         client = await self._open(httpx2)
         while True:
-            response = await self._head(httpx2, client, self._request(client, body))
+            content = await asyncio.to_thread(body)
+            response = await self._head(httpx2, client, self._request(client, content))
             if response.is_success and "text/html" not in response.headers.get("content-type", ""):
                 return response
             try:
@@ -95,13 +108,10 @@ class OpenAICompatibleModel(EndpointModel):
                 raise failures.cut(self._caller, str(broken)) from broken
             finally:
                 await response.aclose()
-            if not self._usage_wanted or error.kind != "request" or "stream_options" not in error.message:
+            if not self._requests.goes_on_after(error, content):
                 raise error
-            self._usage_wanted = False  # an older server that does not know the option
 
-    def _request(self, client: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Request:
-        usage = {"stream_options": {"include_usage": True}} if self._usage_wanted else {}
-        content = json.dumps(body | usage | dict(self._endpoint.extra_body), default=str)
+    def _request(self, client: httpx2.AsyncClient, content: str) -> httpx2.Request:
         headers = {"content-type": "application/json", "accept": "text/event-stream", "user-agent": AGENT}
         if self._endpoint.api_key:
             headers["authorization"] = f"Bearer {self._endpoint.api_key.strip()}"
@@ -133,25 +143,6 @@ class OpenAICompatibleModel(EndpointModel):
             return failures.web_page(self._caller)
         return failures.from_status(self._caller, response.status_code, response.headers, text)
 
-    async def _data(self, response: httpx2.Response, answer: ChatAnswer) -> AsyncGenerator[str, None]:
-        """Yield the data of each event; an answer in one piece (no stream) is one."""
-        async with aclosing(self._bytes(response, answer)) as chunks:
-            if "application/json" in response.headers.get("content-type", ""):
-                whole = bytearray()
-                async for chunk in chunks:
-                    whole += chunk
-                    if len(whole) > LINE_BYTES:
-                        raise TooLongError(f"the answer is longer than {LINE_BYTES} bytes")
-                text = whole.decode("utf-8", "replace")
-                yield text
-                if not answer.begun and answer.finish is None:
-                    raise AnswerError(f"it is no stream and no answer: {self._caller.clean(text[:200])}")
-                answer.finish = answer.finish or "stop"
-                return
-            async with aclosing(data_of(chunks)) as pieces:
-                async for data in pieces:
-                    yield data
-
     async def _bytes(self, response: httpx2.Response, answer: ChatAnswer) -> AsyncGenerator[bytes, None]:
         chunks = response.aiter_bytes()
         while True:
@@ -177,30 +168,6 @@ class OpenAICompatibleModel(EndpointModel):
         if fields.get("error"):
             raise failures.from_stream(self._caller, fields["error"])
         return fields
-
-    def _body(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], settings: ModelSettings
-    ) -> tuple[AdaptedTools, dict[str, Any]]:
-        adapted = self._adapter.use(tools)
-        body: dict[str, Any] = {
-            "model": self._model,
-            "messages": chat_messages(settings.system, messages, adapted, provider=self._endpoint.provider),
-            "stream": True,
-        }
-        if tools:
-            body["tools"] = chat_tools(adapted)
-        if settings.temperature is not None:
-            body["temperature"] = settings.temperature
-        if settings.reasoning_effort is not None:
-            body["reasoning_effort"] = settings.reasoning_effort
-        if settings.output_schema is not None:
-            form = {"name": "answer", "schema": settings.output_schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": form}
-        limit = settings.max_output_tokens or self._output_limit
-        if limit is not None:
-            official = urlsplit(self._endpoint.base_url).hostname == "api.openai.com"
-            body["max_completion_tokens" if official else "max_tokens"] = limit
-        return adapted, body
 
     async def _open(self, httpx2: ModuleType) -> httpx2.AsyncClient:
         async with self._opening:

@@ -1,11 +1,59 @@
-"""An answer in one piece, as the stream that was asked for: some gateways do not stream, whatever one says."""
+"""An answer in one piece, as the stream that was asked for: some gateways do not stream, whatever one says.
+
+What came is told by its first character, not by the type that the server gives it: streams are sent as JSON, and whole
+answers as plain text.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any, TypeAlias, cast
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any, Final, TypeAlias, cast
+
+from harness_tui.models.event_stream import LINE_BYTES, NoEventsError, TooLongError, data_of
 
 Event: TypeAlias = dict[str, Any]
+
+_SHOWN_CHARS: Final = 200
+_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
+
+
+async def data_of_answer(chunks: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
+    """Yield the data of each event of an answer, be it a stream or one piece.
+
+    Raises ``TooLongError``, and ``NoEventsError`` with the beginning of what is neither.
+    """
+    head = b""
+    async for chunk in chunks:
+        head += chunk
+        if head.strip(_BLANK):
+            break
+    if head.lstrip(_BLANK)[:1] not in (b"{", b"["):
+        async with aclosing(data_of(_after(head, chunks))) as pieces:
+            async for data in pieces:
+                yield data
+        return
+    whole = bytearray(head)
+    async for chunk in chunks:
+        whole += chunk
+        if len(whole) > LINE_BYTES:
+            raise TooLongError(f"it is longer than {LINE_BYTES} bytes")
+    text = whole.decode("utf-8-sig", "replace")
+    try:
+        events = as_events(json.loads(text))
+    except (ValueError, RecursionError):
+        events = []
+    if not events:
+        raise NoEventsError(text[:_SHOWN_CHARS])
+    for event in events:
+        yield json.dumps(event)
+
+
+async def _after(head: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    yield head
+    async for chunk in rest:
+        yield chunk
 
 
 def as_events(data: Any) -> list[Event]:

@@ -85,8 +85,7 @@ def watched_client(httpx2: ModuleType, endpoint: Endpoint, key_headers: dict[str
         exchange.on_close(source.aclose)
         if response.is_success and "text/html" not in response.headers.get("content-type", ""):
             exchange.answered = True
-            whole = "application/json" in response.headers.get("content-type", "")
-            chunks = (exchange.one_piece if whole else exchange.events)(source.aiter_bytes())
+            chunks = exchange.events(source.aiter_bytes())
             content_type = "text/event-stream"
         else:
             body = await _beginning(source, httpx2.TransportError)

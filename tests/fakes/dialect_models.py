@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -36,13 +36,24 @@ ADAPTERS = {
 }
 
 
-def model_at(adapter: str, url: str, *, provider: str = "mine", timeout: float = 20.0, **options: Any) -> Any:
+def model_at(
+    adapter: str,
+    url: str,
+    *,
+    provider: str = "mine",
+    timeout: float = 20.0,
+    name: str = "m",
+    extra_body: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
     dialect = ADAPTERS[adapter]
     address = url.removesuffix("/v1") + dialect.base
-    endpoint = Endpoint(provider, address, KEY, "MINE_API_KEY", kind=dialect.kind, timeout=timeout)
+    endpoint = Endpoint(
+        provider, address, KEY, "MINE_API_KEY", kind=dialect.kind, timeout=timeout, extra_body=extra_body or {}
+    )
     if adapter == "compatible":
-        return OpenAICompatibleModel(replace(endpoint, kind="openai-compatible"), "m", **options)
-    return LibraryModel(endpoint, "m", **options)
+        return OpenAICompatibleModel(replace(endpoint, kind="openai-compatible"), name, **options)
+    return LibraryModel(endpoint, name, **options)
 
 
 async def stream(
@@ -50,9 +61,10 @@ async def stream(
     messages: Sequence[Message] = (UserMessage("hi"),),
     tools: Sequence[ToolSpec] = (),
     came: list[ModelEvent] | None = None,
+    settings: ModelSettings = SETTINGS,
 ) -> list[ModelEvent]:
     result: list[ModelEvent] = [] if came is None else came
-    async with asyncio.timeout(60), aclosing(model.stream(messages, tools, SETTINGS)) as events:
+    async with asyncio.timeout(60), aclosing(model.stream(messages, tools, settings)) as events:
         async for event in events:
             result.append(event)
     return result

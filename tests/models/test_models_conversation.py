@@ -14,7 +14,8 @@ from fakes.dialect_models import ADAPTERS, GREP, READ, WHOLE, model_at, playing,
 from fakes.dialects import SIGNATURE, Answer
 
 from harness_tui.core.messages import AssistantMessage, Attachment, Message, ToolCall, ToolMessage, UserMessage
-from harness_tui.core.seams import CallChunk, Finished, ModelEvent, ReasoningChunk, TextChunk
+from harness_tui.core.seams import CallChunk, Finished, ModelEvent, ModelSettings, ReasoningChunk, TextChunk
+from harness_tui.core.values import ToolSpec
 
 LIBRARY = [name for name in ADAPTERS if name != "compatible"]
 each = pytest.mark.parametrize("adapter", ADAPTERS)
@@ -263,21 +264,68 @@ async def test_an_image_of_a_result_reaches_the_model(adapter: str) -> None:
     ],
 )
 async def test_settings_are_sent_under_the_names_of_the_provider(adapter: str, names: tuple[str, ...]) -> None:
-    from contextlib import aclosing
-
-    from harness_tui.core.seams import ModelSettings
-
     async def answer(reply: FakeReply, request: FakeRequest) -> None:
         await ADAPTERS[adapter].play(reply, Answer(text=("ok",)))
 
     async with chat_server(answer) as server:
-        model = model_at(adapter, server.url)
-        model._endpoint = replace(model._endpoint, extra_body={"metadata": {"team": "blue"}})
-        model._model = "claude-sonnet-4-5" if adapter == "anthropic" else "m"
+        name = "claude-sonnet-4-6" if adapter == "anthropic" else "m"
+        model = model_at(adapter, server.url, name=name, extra_body={"metadata": {"team": "blue"}})
         settings = ModelSettings("s", "build", temperature=0.5, max_output_tokens=9000, reasoning_effort="high")
-        async with aclosing(model.stream([UserMessage("hi")], (), settings)) as events:
-            assert [event async for event in events]
+        assert await stream(model, settings=settings)
         await model.close()
     body = server.requests[0].data
     assert set(names) <= set(body)
     assert body["metadata"] == {"team": "blue"}
+
+
+FORM = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "place"),
+    [
+        ("compatible", "m", ("response_format", "json_schema", "schema")),
+        ("openai-chat", "gpt-5.1", ("response_format", "json_schema", "schema")),
+        ("openai-responses", "gpt-5.1", ("text", "format", "schema")),
+        ("anthropic", "claude-sonnet-4-6", ("output_config", "format", "schema")),
+        ("google", "gemini-3.5-flash", ("generationConfig", "responseJsonSchema")),
+    ],
+)
+async def test_the_form_of_an_answer_is_told_in_the_providers_own_way(
+    adapter: str, name: str, place: tuple[str, ...]
+) -> None:
+    settings = ModelSettings(system="s", agent="build", output_schema=FORM)
+    async with chat_server(playing(adapter, Answer(text=('{"n": 1}',)))) as server:
+        model = model_at(adapter, server.url, name=name)
+        events = await stream(model, settings=settings)
+        await model.close()
+    found = server.requests[0].data
+    for key in place:
+        found = found[key]
+    found.pop("title", None)  # Google's library puts the name there
+    assert found == FORM
+    assert '"strict": true' not in json.dumps(server.requests[0].data)
+    assert events[0] == TextChunk('{"n": 1}')
+
+
+HALF = "\ud83d"
+
+
+@each
+async def test_half_a_character_in_a_conversation_makes_no_request_that_cannot_be_written(adapter: str) -> None:
+    messages = [
+        UserMessage(f"hi {HALF}", (Attachment("text", "text/plain", 1, "a.txt", content=HALF),)),
+        AssistantMessage(f"so {HALF}\ude00", calls=(ToolCall("c1", "read", {"path": HALF, HALF: [HALF]}),)),
+        ToolMessage("c1", "read", f"out {HALF}"),
+        UserMessage("go on"),
+    ]
+    tool = ToolSpec("read", f"reads {HALF}", {"type": "object", "properties": {"path": {"enum": ["a", HALF]}}})
+    settings = ModelSettings(system=f"s {HALF}", agent="build")
+    async with chat_server(playing(adapter, Answer(text=("ok",)))) as server:
+        model = model_at(adapter, server.url)
+        assert (await stream(model, messages, (tool,), settings=settings))[0] == TextChunk("ok")
+        await model.close()
+    text = json.dumps(server.requests[0].data, ensure_ascii=False)
+    assert "so \U0001f600" in text
+    assert "\ufffd" in text
+    text.encode()  # raises where half a character is left

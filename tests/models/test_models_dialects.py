@@ -502,8 +502,7 @@ async def test_a_web_page_is_no_answer(adapter: str) -> None:
 
 @each
 async def test_an_answer_without_end_is_not_kept(adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness_tui.models.exchange.data_of", bounded)
-    monkeypatch.setattr("harness_tui.models.openai_compatible.data_of", bounded)
+    monkeypatch.setattr("harness_tui.models.whole_answer.data_of", bounded)
 
     async def handler(reply: FakeReply, _: FakeRequest) -> None:
         await reply.head()
