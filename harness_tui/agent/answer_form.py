@@ -6,24 +6,32 @@ more. An answer that does not fit is sent back with the reason, twice at most.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any, Final, cast
 
+from harness_tui.agent.form_program import cut, problems_of, validator_of
 from harness_tui.agent.run_end import RunEnd
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import RunError
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import read_regular
 from harness_tui.core.record import record
+from harness_tui.core.seams import Child, ProcessSpawner
 
 ROUNDS: Final = 2
 """How often an answer that does not fit is sent back."""
 
 SCHEMA_BYTES: Final = MIB
-_SHOWN: Final = 5
-_PROBLEM_CHARS: Final = 300
+CHECK_S: Final = 10.0
+"""How long the patterns of a schema may be tried."""
+
+PROGRAM: Final = Path(__file__).with_name("form_program.py")
+_PATTERN_WORDS: Final = frozenset({"pattern", "patternProperties"})
 _FENCED: Final = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
@@ -37,6 +45,7 @@ class AnswerForm:
 
     schema: dict[str, Any]
     validator: Any
+    has_patterns: bool = False
 
     @property
     def instruction(self) -> str:
@@ -53,40 +62,75 @@ class AnswerForm:
         return f"Of your answer: {problem}\n\nAnswer again with the whole JSON value, and nothing else."
 
     def read(self, text: str) -> Any:
-        """Return the value of an answer. Raises ``FormError``. May take long for an odd schema: call it in a thread.
+        """Return the checked value of an answer. Raises ``FormError``. May take long: call it in a thread."""
+        value = self.parse(text)
+        problems = problems_of(self.validator, value)
+        if problems:
+            raise FormError("; ".join(problems))
+        return value
+
+    def parse(self, text: str) -> Any:
+        """Return the JSON value of an answer, unchecked. Raises ``FormError``.
 
         A code fence around the whole answer is taken off.
         """
         text = text.strip()
         fenced = _FENCED.fullmatch(text)
         try:
-            value = json.loads(fenced[1] if fenced else text, parse_constant=_refuse_constant)
+            return json.loads(fenced[1] if fenced else text, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             raise FormError(f"it is not JSON: {error}" if text else "it is empty") from error
-        problems = self._problems(value)
-        if problems:
-            raise FormError("; ".join(problems))
-        return value
-
-    def _problems(self, value: Any) -> list[str]:
-        from referencing.exceptions import Unresolvable
-
-        try:
-            errors = sorted(self.validator.iter_errors(value), key=lambda error: error.json_path)
-        except Unresolvable as error:
-            raise FormError(f"the schema refers to what is not in it: {error}") from error
-        except (RecursionError, re.error) as error:
-            raise FormError(f"the schema cannot be followed: {error}") from error
-        shown = [f"{error.json_path}: {_cut(error.message)}" for error in errors[:_SHOWN]]
-        return [*shown, f"and {len(errors) - _SHOWN} more"] if len(errors) > _SHOWN else shown
 
 
-def end_in_form(form: AnswerForm, text: str) -> RunEnd:
+async def end_in_form(form: AnswerForm, text: str, spawner: ProcessSpawner, folder: Path) -> RunEnd:
     """Return the end of a run with this answer: completed with its value, or failed with why it does not fit."""
     try:
-        return RunEnd("completed", output=form.read(text))
+        if form.has_patterns:
+            value = await _read_in_child(form, text, spawner, folder)
+        else:
+            value = await asyncio.to_thread(form.read, text)
     except FormError as error:
         return RunEnd("failed", RunError("output-schema", f"the answer does not fit the schema: {error}"))
+    return RunEnd("completed", output=value)
+
+
+async def _read_in_child(form: AnswerForm, text: str, spawner: ProcessSpawner, folder: Path) -> Any:
+    """Check in a process of its own: matching a pattern may take for ever, and nothing else runs meanwhile."""
+    value = await asyncio.to_thread(form.parse, text)
+    try:
+        data = json.dumps({"schema": form.schema, "value": value}).encode("ascii")
+        child = await spawner.spawn(
+            [sys.executable, "-I", str(PROGRAM)], owner="output-schema", cwd=folder, stdin="pipe"
+        )
+    except RecursionError as error:
+        raise FormError("it is nested too deeply") from error
+    except HarnessError as error:
+        raise FormError(f"it could not be checked: {error.what}") from error
+    try:
+        async with asyncio.timeout(CHECK_S):
+            out = await _exchange(child, data)
+            await child.wait()
+    except TimeoutError as error:
+        raise FormError(f"it could not be checked within {CHECK_S:.0f} s: a pattern tries too many ways") from error
+    finally:
+        await asyncio.shield(child.stop())
+    try:
+        problems = [str(problem) for problem in json.loads(out)["problems"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormError(f"it could not be checked: {child.stderr_tail() or 'the check said nothing'}") from error
+    if problems:
+        raise FormError("; ".join(problems))
+    return value
+
+
+async def _exchange(child: Child, data: bytes) -> bytes:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with contextlib.suppress(OSError):
+        child.stdin.write(data)
+        await child.stdin.drain()
+    child.stdin.close()
+    return await child.stdout.read()
 
 
 def load_form(path: Path) -> AnswerForm:
@@ -100,35 +144,38 @@ def load_form(path: Path) -> AnswerForm:
         raise UsageError(f"the schema is not JSON: {error.msg}", where=f"{path}:{error.lineno}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the schema is not JSON: {error}", where=str(path)) from error
-    return AnswerForm(cast(dict[str, Any], schema), _validator(schema, path))
+    validator = _validator(schema, path)
+    return AnswerForm(cast(dict[str, Any], schema), validator, _has_patterns(schema))
 
 
 def _validator(schema: Any, path: Path) -> Any:
-    from jsonschema import Draft202012Validator, SchemaError
-    from jsonschema.validators import validator_for
-    from referencing import Registry
-    from referencing.jsonschema import SchemaRegistry
+    from jsonschema import SchemaError
 
     if not isinstance(schema, dict):
         raise UsageError("the schema is not an object", where=str(path))
-    given = cast(Any, schema)
-    kind: Any = validator_for(given, default=Draft202012Validator)
     try:
-        kind.check_schema(given)
+        return validator_of(cast(dict[str, Any], schema))
     except SchemaError as error:
-        raise UsageError(
-            f"this is no JSON Schema: {error.json_path}: {_cut(error.message)}", where=str(path)
-        ) from error
+        raise UsageError(f"this is no JSON Schema: {error.json_path}: {cut(error.message)}", where=str(path)) from error
     except RecursionError as error:
         raise UsageError("the schema is nested too deeply", where=str(path)) from error
-    # An empty registry of our own: the default one would fetch what a ``$ref`` names.
-    registry: SchemaRegistry = Registry()
-    return kind(given, registry=registry, format_checker=kind.FORMAT_CHECKER)
+
+
+def _has_patterns(schema: Any) -> bool:
+    """Tell whether something in ``schema`` may be a pattern."""
+    left = [schema]
+    while left:
+        match left.pop():
+            case dict() as items:
+                if _PATTERN_WORDS & items.keys():
+                    return True
+                left += items.values()
+            case list() as items:
+                left += items
+            case _:
+                pass
+    return False
 
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _PROBLEM_CHARS else text[: _PROBLEM_CHARS - 1] + "…"

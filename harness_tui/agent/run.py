@@ -100,8 +100,9 @@ class Run:
 
     async def execute(self) -> RunEnd:
         """Run until the end. Cancelling the task ends it with every call answered and the partial text kept."""
-        await self._state.parts.wait_for_servers()
-        limit = self._state.parts.step_limit or self._agent.steps or STEP_LIMIT
+        parts = self._state.parts
+        await parts.wait_for_servers()
+        limit = parts.step_limit or self._agent.steps or STEP_LIMIT
         form = self._form
         rounds = 0
         for step in range(1, limit + 1):
@@ -117,7 +118,7 @@ class Run:
                     continue
                 if form is None:
                     return RunEnd("completed")
-                end = await asyncio.to_thread(end_in_form, form, message.text)
+                end = await end_in_form(form, message.text, parts.spawner, parts.project.start)
                 if end.error is None or rounds == ROUNDS:
                     return end
                 rounds += 1

@@ -186,7 +186,7 @@ class Turns:
         state.publish(StepFinished(1, AssistantMessage(end.text)), run)
         form = state.parts.answer_form if state.parent is None else None
         if form is not None and end.reason == "completed":
-            return await asyncio.to_thread(end_in_form, form, end.text)
+            return await end_in_form(form, end.text, state.parts.spawner, state.parts.project.start)
         return RunEnd(end.reason, RunError("task", end.problem) if end.problem else None)
 
     def _take_steering(self, run: str) -> list[UserMessage]:

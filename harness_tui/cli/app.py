@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from pathlib import Path
 
 import click
 
 from harness_tui._version import __version__
+from harness_tui.cli.ending import INTERRUPTED, end_at_once_from_now_on
 from harness_tui.cli.entry import VERBS
 from harness_tui.cli.streams import OutputError, discard_output, output_failed, use_utf8, write_notice
 from harness_tui.core.errors import HarnessError, RefusedError, UsageError
@@ -73,6 +75,9 @@ def run_verb(arguments: list[str]) -> int:
     if arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     use_utf8()
+    if not _folder_is_there():
+        write_notice("harness: the current folder does not exist any more (go to another one)\n")
+        return 2
     code = _run(arguments)
     try:
         sys.stdout.flush()
@@ -93,8 +98,9 @@ def _run(arguments: list[str]) -> int:
         error.show()
         return 2
     except (click.Abort, KeyboardInterrupt):
+        end_at_once_from_now_on()
         write_notice("harness: interrupted\n")
-        return 130
+        return INTERRUPTED
     except OutputError as error:
         return output_failed(error.cause)
     except HarnessError as error:
@@ -106,6 +112,14 @@ def _run(arguments: list[str]) -> int:
         discard_output()
         write_notice(f"harness: {clean_for_display(str(error))}\n")
         return 1
+
+
+def _folder_is_there() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def exit_code_of(error: HarnessError) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from harness_tui.cli.ending import end_at_signals
 from harness_tui.cli.streams import write_notice, write_result
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.text import clean_for_display
@@ -141,5 +142,6 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
         finally:
             for number in ending:
                 loop.remove_signal_handler(number)
+            end_at_signals()
 
     return asyncio.run(guarded())

@@ -62,6 +62,9 @@ def _dispatch(arguments: list[str]) -> int:
 
         return complete()
     if arguments and (arguments[0] in VERBS or arguments[0] in (*HELP, "help")):
+        from harness_tui.cli.ending import end_at_signals
+
+        end_at_signals()  # before the imports, which take their time
         from harness_tui.cli.app import run_verb
 
         return run_verb(arguments)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from pathlib import Path
+from typing import Final
 
 from harness_tui.agent.answer_form import AnswerForm
 from harness_tui.agent.live import LiveSession
 from harness_tui.cli.asking import ask_at_terminal, policy_of, read_intents
+from harness_tui.cli.ending import INTERRUPTED, leave
 from harness_tui.cli.output import NO_LIMIT, JsonPrinter, TextPrinter, print_until_finished
-from harness_tui.cli.streams import OutputError, discard_output
+from harness_tui.cli.streams import OutputError, discard_output, write_notice
 from harness_tui.config.loader import Flags
 from harness_tui.core.errors import UsageError
 from harness_tui.core.events import RunFinished
@@ -21,7 +23,14 @@ from harness_tui.library.commands import RESERVED
 from harness_tui.models.offline import WAYS_TEXT
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
+UNREAD_S: Final = 5.0
+"""How long an interrupted run waits for a reader that takes nothing."""
+
 _USAGE_KINDS = frozenset({"unknown-command", "unknown-agent", "unknown-model", "usage"})
+
+
+class UnreadOutput(Exception):
+    """The run was interrupted, and what it still has to say is not read."""
 
 
 @record
@@ -49,6 +58,7 @@ async def run_headless(request: RunRequest) -> int:
         answer_form=request.form,
     )
     workspace = await Workspace.open(request.start, options)
+    stuck = False
     try:
         await require_model(workspace, request.message)
         if request.session is None:
@@ -57,8 +67,14 @@ async def run_headless(request: RunRequest) -> int:
             session = await workspace.latest() if request.session == "latest" else request.session
             live = await workspace.resume(session)
         return await _run(workspace, live, request)
+    except UnreadOutput:
+        stuck = True
+        raise asyncio.CancelledError from None
     finally:
         await workspace.close()
+        if stuck:  # a thread writes what nobody reads: the interpreter would wait for it
+            write_notice("harness: interrupted; standard output is not read, the end of it is missing\n")
+            leave(INTERRUPTED)
 
 
 async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> int:
@@ -71,8 +87,14 @@ async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> 
         # Nobody reads what the run does any more: it ends as cancelled, and its record says so.
         stopping.append(asyncio.create_task(live.cancel()))
 
+    async def print_all() -> RunFinished | None:
+        end = await print_until_finished(subscription, printer, live.id, stop, lambda: live.going_on)
+        if not request.as_json:
+            await asyncio.to_thread(_finish, text)
+        return end
+
     asking = asyncio.create_task(_asking(live, request.ask))
-    printing = asyncio.create_task(print_until_finished(subscription, printer, live.id, stop, lambda: live.going_on))
+    printing = asyncio.create_task(print_all())
     try:
         await workspace.start_session(live)
         await live.send(Submit(request.message))
@@ -80,13 +102,15 @@ async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> 
             read_intents(live)
         end = await asyncio.shield(printing)
     except asyncio.CancelledError:
-        await live.cancel()
-        end = await printing
+        try:
+            await live.cancel()
+            await asyncio.wait([printing], timeout=UNREAD_S)
+        finally:  # also when a second signal ends the waiting
+            if not printing.done():
+                raise UnreadOutput from None
         raise
     finally:
         asking.cancel()
-        if not request.as_json:
-            _finish(text)
     return exit_code(end)
 
 

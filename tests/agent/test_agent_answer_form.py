@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness_tui.agent import answer_form
 from harness_tui.agent.answer_form import AnswerForm, FormError, end_in_form, load_form
+from harness_tui.children.registry import ChildRegistry
 from harness_tui.core.errors import UsageError
 
 PERSON: dict[str, Any] = {
@@ -63,13 +66,39 @@ def test_many_faults_are_told_in_part(tmp_path: Path) -> None:
     assert len(str(raised.value)) < 2000
 
 
-def test_an_end_is_completed_with_the_value_or_failed_with_the_reason(tmp_path: Path) -> None:
+@pytest.fixture
+async def children(tmp_path: Path) -> AsyncIterator[ChildRegistry]:
+    made = ChildRegistry(tmp_path / "state")
+    yield made
+    await made.close()
+
+
+async def test_an_end_is_completed_with_the_value_or_failed_with_the_reason(
+    tmp_path: Path, children: ChildRegistry
+) -> None:
     form = form_of(tmp_path, {"type": ["null", "integer"]})
-    assert end_in_form(form, "7").output == 7
-    assert (end_in_form(form, "null").reason, end_in_form(form, "null").output) == ("completed", None)
-    failed = end_in_form(form, '"x"')
+    assert (await end_in_form(form, "7", children, tmp_path)).output == 7
+    end = await end_in_form(form, "null", children, tmp_path)
+    assert (end.reason, end.output) == ("completed", None)
+    failed = await end_in_form(form, '"x"', children, tmp_path)
     assert failed.error is not None
     assert (failed.reason, failed.error.kind) == ("failed", "output-schema")
+
+
+async def test_a_pattern_that_never_ends_fails_the_answer_and_holds_nothing_up(
+    tmp_path: Path, children: ChildRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = form_of(tmp_path, {"patternProperties": {"^id": {"pattern": "^(a+)+$"}}})
+    assert (await end_in_form(form, '{"id": "aa"}', children, tmp_path)).output == {"id": "aa"}
+    wrong = await end_in_form(form, '{"id": "b"}', children, tmp_path)
+    assert wrong.error is not None
+    assert wrong.error.message.endswith("$.id: 'b' does not match '^(a+)+$'")
+    monkeypatch.setattr(answer_form, "CHECK_S", 0.5)
+    endless = json.dumps({"id": "a" * 60 + "!"})
+    ended = await end_in_form(form, endless, children, tmp_path)
+    assert ended.error is not None
+    assert "a pattern tries too many ways" in ended.error.message
+    assert not children.list()
 
 
 @pytest.mark.parametrize(

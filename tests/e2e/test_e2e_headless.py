@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 
 import pytest
-from e2e_home import Home, request_log
+from e2e_home import BIN, Home, request_log
 
 pytestmark = pytest.mark.e2e
 
@@ -77,6 +78,78 @@ def test_an_interrupted_run_ends_its_stream_and_exits_130(home: Home) -> None:
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     shown = json.loads(home.harness("sessions", "show", "--json", events[0]["session"]).out)
     assert shown[-1]["type"] == "run_finished"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_modules_are_imported_interrupts_too(home: Home, number: signal.Signals) -> None:
+    code = (
+        "import builtins, os, sys\n"
+        "from harness_tui.cli import entry\n"
+        "real = builtins.__import__\n"
+        "def look(name, *rest):\n"
+        f"    if name == 'harness_tui.cli.app': os.kill(os.getpid(), {int(number)})\n"
+        "    return real(name, *rest)\n"
+        "builtins.__import__ = look\n"
+        "sys.argv = ['harness', 'run', 'hi']\n"
+        "sys.exit(entry.main())\n"
+    )
+    ran = subprocess.run(
+        [BIN / "python", "-c", code], env=home.environ(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (130, "harness: interrupted\n")
+
+
+def test_an_interrupted_run_ends_though_nobody_reads_its_output(home: Home) -> None:
+    home.write("play.yaml", "turns: [{text: an answer}]\n")
+    code = (
+        "import sys\n"
+        "from harness_tui.cli import entry, headless\n"
+        "headless.UNREAD_S = 0.1\n"
+        "sys.argv = ['harness', 'run', '--json', '--model', 'replay:play.yaml', 'x' * 200_000]\n"
+        "sys.exit(entry.main())\n"
+    )
+    ours, theirs = os.pipe()
+    process = subprocess.Popen(
+        [BIN / "python", "-c", code],
+        cwd=home.project,
+        env=home.environ(),
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(theirs)
+    with open(ours, "rb", buffering=0) as reader:
+        assert reader.read(1) == b"{"  # the stream has begun, and its first long line does not fit into a pipe
+        sessions = home.folder / ".local/share/harness/harness.db"
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "standard output is not read" in err
+    assert sessions.exists()
+    shown = json.loads(home.harness("sessions", "list", "--json").out)
+    assert [row["live"] for row in shown] == [False]
+
+
+def test_a_folder_that_is_gone_is_wrong_usage(home: Home) -> None:
+    code = (
+        "import os, sys\n"
+        "from harness_tui.cli.entry import main\n"
+        "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')\n"
+        "sys.argv = ['harness', 'run', 'hi']\n"
+        "sys.exit(main())\n"
+    )
+    ran = subprocess.run(
+        [BIN / "python", "-c", code],
+        cwd=home.project,
+        env=home.environ(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("harness: the current folder does not exist any more")
 
 
 def test_an_agents_own_model_needs_no_configured_one(home: Home) -> None:
