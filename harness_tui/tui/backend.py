@@ -17,16 +17,15 @@ if TYPE_CHECKING:
     from harness_tui.core.envelope import Envelope
     from harness_tui.core.intents import Intent
     from harness_tui.core.values import Scope
+    from harness_tui.tui.backend_library import LibraryFiles
     from harness_tui.tui.backend_rows import (
         AgentRow,
         BackendInfo,
-        CommandRow,
         ModelRow,
         PermissionRows,
         ProcessRow,
         SessionRecords,
         SessionRow,
-        SkillRow,
         TrustState,
     )
 
@@ -101,16 +100,9 @@ class Backend(Protocol):
         """Return this project's sessions, latest first."""
         ...
 
-    async def commands(self) -> Sequence[CommandRow]:
-        """Return all commands but the TUI's own, in the order of their names."""
-        ...
-
-    async def skills(self) -> Sequence[SkillRow]:
-        """Return all skills, those that cannot be used as well."""
-        ...
-
-    async def skill_text(self, path: str) -> str:
-        """Return a skill's file for the preview."""
+    @property
+    def library(self) -> LibraryFiles:
+        """Commands and skills."""
         ...
 
     async def models(self) -> Sequence[ModelRow]:

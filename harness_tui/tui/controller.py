@@ -14,6 +14,7 @@ from harness_tui.tui.backend import BackendSession
 from harness_tui.tui.backend_rows import TrustState
 from harness_tui.tui.host import Host, load_backend
 from harness_tui.tui.panel_runner import PanelRunner
+from harness_tui.tui.preview_runner import PreviewRunner
 from harness_tui.tui.prompt.completion import SlashCompleter
 from harness_tui.tui.prompt.popup import CompletionPopup
 from harness_tui.tui.prompt.queue import QueueView
@@ -39,13 +40,15 @@ class Controller:
         self._app = app
         self._grace = grace
         self._host = Host(load_backend(app.backend_name, app.start_folder, app.options), self._draw)
-        self.slash = SlashRunner(app, self._host)
+        self.slash = SlashRunner(app, self._host, self.refresh_library)
         self.panel = PanelRunner(app, self._host, self._run, self._focus)
         self._shown: TranscriptModel | None = None
         self._bar = RequestBar(app.palette, grace=grace)
         self._queue = QueueView(app.palette)
         self._popup = CompletionPopup(app.palette)
-        self._completer = SlashCompleter()
+        self._completer = SlashCompleter(self._want_values)
+        self._preview = PreviewRunner(app, self._host, self._run)
+        self._was_running = False
         self._trust: TrustState | None = None
 
     @property
@@ -58,14 +61,17 @@ class Controller:
     async def open(self) -> None:
         """Open the project and the session that the command line asked for, then send what waited."""
         host = self._host
-        await self._app.query_one("#dock").mount_all([self._queue, self._popup, self._bar], before=self._app.prompt)
+        await self._app.query_one("#dock").mount_all(
+            [self._queue, self._preview.box, self._popup, self._bar], before=self._app.prompt
+        )
         self._app.prompt.attach_completion(self._popup, self._completer)
+        self._app.prompt.attach_preview(self._preview)
         info = await host.guarded(host.open())
         if info is None:
             self._app.status.say("the project could not be opened; Ctrl+Q leaves")
             return
         self._trust = info.trust
-        self._run(self._refresh_candidates())
+        self._run(self.refresh_library())
         if not await self.use_session(host.backend.start_session()):
             await self.use_session(host.backend.new_session())
         if not self.ready:
@@ -166,14 +172,26 @@ class Controller:
     async def _refresh_when_still(self) -> None:
         while (left := STILL_S - self._app.prompt.still_for) > 0:  # noqa: ASYNC110 - every key moves it
             await asyncio.sleep(left)
-        await self._refresh_candidates()
+        await self.refresh_library()
 
-    async def _refresh_candidates(self) -> None:
-        candidates = await self._host.refresh_candidates()
+    async def refresh_library(self) -> None:
+        """Look at commands and skills again, and bring what shows them up to date."""
+        candidates = await self._host.refresh_library()
         if candidates is not None:
             self._completer.use(candidates)
             self._app.prompt.refresh_completion()
             self._draw()
+
+    def _want_values(self, name: str) -> None:
+        """The value of an own command is being typed: look what there is, once in a while."""
+        if self.ready and self.slash.has_values(name):
+            self._run(self._offer_values(name), group="values")
+
+    async def _offer_values(self, name: str) -> None:
+        values = await self._host.guarded(self.slash.values(name))
+        if values is not None:
+            self._completer.use_values(name, values)
+            self._app.prompt.refresh_completion()
 
     # --- trust ---------------------------------------------------------------------------------------
 
@@ -189,7 +207,7 @@ class Controller:
         dialog = TrustDialog(self._app.palette, info.root, trust.items, grace=self._grace)
         if await self._app.push_screen_wait(dialog) == "trust":
             self._trust = await self._host.guarded(self._host.backend.grant_trust()) or trust
-            await self._refresh_candidates()
+            await self.refresh_library()
         else:
             await self._host.guarded(self._host.backend.dismiss_trust())
 
@@ -214,6 +232,8 @@ class Controller:
         if self.ready:
             app.status.show_state(presenter.state, self._host.panels)
             self._queue.show_items(presenter.state.queue)
+            self._preview.note(presenter.state.session, presenter.state.agent, presenter.state.mode)
+            self._look_after_run(presenter.state.running)
         self._draw_requests()
         self.panel.draw()
         refused = presenter.take_refused()
@@ -221,6 +241,11 @@ class Controller:
             app.prompt.set_text(refused)
         if wanted := app.transcript.take_wanted_languages():
             self._run(self._load_languages(wanted), group="languages")
+
+    def _look_after_run(self, running: bool) -> None:
+        if self._was_running and not running:
+            self.refresh_candidates()  # the run may have written a command or mended one
+        self._was_running = running
 
     async def _load_languages(self, wanted: set[str]) -> None:
         await asyncio.to_thread(self._app.transcript.renderer.highlighter.load, wanted)
@@ -237,8 +262,8 @@ class Controller:
             return
         request = requests[0]
         if self._bar.request != request.request:
-            self._popup.close()
             self._app.prompt.display = False
+            self._app.prompt.close_completion()
             state = self._host.presenter.state
             title = state.titles.get(cast(str, getattr(request, "call", "")), "")
             self._bar.ask(page_for(request, title, state.root), len(requests) - 1)

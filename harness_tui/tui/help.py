@@ -10,6 +10,7 @@ from harness_tui.tui.lines import Line, Span, cells, wrap
 from harness_tui.tui.panels.side import PROCESS_KEYS
 from harness_tui.tui.prompt.field import PROMPT_KEYS
 from harness_tui.tui.row_list import RowList
+from harness_tui.tui.screens.library import LIBRARY_KEYS
 from harness_tui.tui.screens.permissions import PERMISSION_KEYS
 from harness_tui.tui.slash import OWN_COMMANDS
 from harness_tui.tui.transcript.view import TranscriptView
@@ -44,6 +45,7 @@ def help_lines(bindings: Iterable[BindingType], width: int) -> Sequence[Line]:
     _section(lines, "Transcript (Tab goes there)", keys_of(TranscriptView.BINDINGS), width)
     _section(lines, "Lists", keys_of(RowList.BINDINGS), width)
     _section(lines, "Processes (/ps)", PROCESS_KEYS, width)
+    _section(lines, "Skills, commands, problems (/skills /commands /doctor)", LIBRARY_KEYS, width)
     _section(lines, "Permissions (/permissions)", PERMISSION_KEYS, width)
     commands = [
         (f"/{own.name} {own.hint}".strip(), own.description + (f" ({own.missing})" if own.missing else ""))

@@ -21,7 +21,8 @@ from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.backend import Backend, BackendSession, StartOptions
-from harness_tui.tui.backend_rows import BackendInfo, CommandRow, SkillRow
+from harness_tui.tui.backend_library import LibraryRows, OfferRow
+from harness_tui.tui.backend_rows import BackendInfo
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.presenter import Presenter
 from harness_tui.tui.prompt.completion import Candidate
@@ -62,7 +63,7 @@ class Host:
         self._reading: Subscription | None = None
         self._early: list[tuple[Level, str, str | None]] = []
         self._asked: asyncio.Future[ev.ContextReported] | None = None
-        self._offered: tuple[tuple[CommandRow, ...], tuple[SkillRow, ...]] | None = None
+        self._offered: LibraryRows | None = None
         self._since = rfc3339(SystemClock().now())
 
     # --- life ----------------------------------------------------------------------------------------
@@ -86,7 +87,8 @@ class Host:
         if self.info is not None:
             presenter.state.root = presenter.state.root or self.info.root
         self.session, self.presenter, self._reading = session, presenter, subscription
-        panels.skills, self.panels = self.panels.skills, panels  # skills may have come while the record was read
+        panels.keep_library(self.panels)  # they may have come while the record was read
+        self.panels = panels
         early, self._early = self._early, []
         for level, text, hint in early:
             presenter.tell(level, text, hint)
@@ -195,22 +197,20 @@ class Host:
             self.tell("error", str(error))
         return None
 
-    # --- candidates ----------------------------------------------------------------------------------
+    # --- commands and skills -------------------------------------------------------------------------
 
-    async def refresh_candidates(self) -> list[Candidate] | None:
-        """Ask for commands and skills and return what the prompt completes.
+    async def refresh_library(self) -> list[Candidate] | None:
+        """Look at commands and skills and return what the prompt completes.
 
         ``None`` when they cannot be had, or are what they were at the last time.
         """
         with contextlib.suppress(HarnessError):
-            commands, skills = await asyncio.gather(self.backend.commands(), self.backend.skills())
-            rows = (tuple(commands), tuple(skills))
-            if rows == self._offered:
+            rows = await self.backend.library.look()
+            candidates = await asyncio.to_thread(_candidates, rows, self._offered)
+            if candidates is None:
                 return None
-            candidates = await asyncio.to_thread(_candidates, commands, skills)
             self._offered = rows
-            self.panels.skills = skills
-            self.panels.version += 1
+            self.panels.take_library(rows)
             return candidates
         return None
 
@@ -221,33 +221,30 @@ def _replayed(panels: PanelState, history: list[Envelope], since: str) -> Presen
     return presenter
 
 
-def _candidates(commands: Sequence[CommandRow], skills: Sequence[SkillRow]) -> list[Candidate]:
-    """Return what is offered, the nearest first: the project's commands, the person's, then ours, then skills.
+def _candidates(rows: LibraryRows, known: LibraryRows | None) -> list[Candidate] | None:
+    """Return what is offered, ``None`` where ``rows`` are what is known. The nearest come first: the project's
+    commands, the person's, prompts of servers, then ours, then skills.
 
     The names of own commands are reserved, so that the order decides only which is seen first.
     """
+    if rows == known:
+        return None
     own = [
-        Candidate(own.name, own.description, own.hint, "harness", bool(own.hint), own.missing)
+        Candidate(name, own.description, own.hint, "harness", bool(own.hint), own.missing, own.name if alias else "")
         for own in sorted(OWN_COMMANDS, key=lambda own: own.name)
+        for alias, name in enumerate((own.name, *own.aliases))
     ]
-    reserved = {name for command in OWN_COMMANDS for name in (command.name, *command.aliases)}
-    files = [row for row in commands if not row.hidden and row.name not in reserved]
-    files.sort(key=lambda row: (row.source == "bundled", not row.trusted, row.source != "project"))
+    offers = sorted(rows.offers, key=lambda row: (row.source == "bundled", bool(row.reason), row.source != "project"))
     return [
-        *(_candidate(row.name, row.description, row.argument_hint, row.source, row.trusted) for row in files),
+        *(_candidate(row) for row in offers if row.kind != "skill"),
         *(candidate for candidate in own if not candidate.reason),
-        *(
-            _candidate(row.slash, row.description, row.argument_hint, f"skill · {row.source}", row.trusted)
-            for row in skills
-        ),
+        *(_candidate(row) for row in offers if row.kind == "skill"),
         *(candidate for candidate in own if candidate.reason),
     ]
 
 
-def _candidate(name: str, about: str, hint: str | None, source: str, trusted: bool) -> Candidate:
-    def line(text: str) -> str:
-        return clean_for_display(text, one_line=True)
-
-    return Candidate(
-        line(name), line(about), line(hint or ""), line(source), reason="" if trusted else "untrusted folder: /trust"
-    )
+def _candidate(row: OfferRow) -> Candidate:
+    source = {"skill": f"skill · {row.source}", "prompt": f"mcp · {row.source}"}.get(row.kind, row.source)
+    texts = (row.name, row.description, row.argument_hint, source)
+    name, about, hint, shown = (clean_for_display(text, one_line=True) for text in texts)
+    return Candidate(name, about, hint, shown, reason=row.reason, alias_of=clean_for_display(row.alias_of))

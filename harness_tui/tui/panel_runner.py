@@ -105,7 +105,7 @@ class PanelRunner:
                 self._run(self._show_output(owner, pid), "actions")
 
     async def _preview(self, path: str) -> None:
-        text = await self._host.guarded(self._host.backend.skill_text(path))
+        text = await self._host.guarded(self._host.backend.library.text(path))
         if text is not None and self._panel is not None:
             self._panel.show_preview(path, text)
 

@@ -52,8 +52,12 @@ class RowList(Widget, can_focus=True):
     class Chosen(Marked):
         """``key`` was chosen, by Enter or a click."""
 
-    def __init__(self, palette: Palette, *, id: str | None = None, mark_always: bool = False) -> None:
+    def __init__(
+        self, palette: Palette, *, id: str | None = None, mark_always: bool = False, second_click: bool = False
+    ) -> None:
+        """With ``second_click`` the first click on a row marks it, and the next one chooses it."""
         super().__init__(id=id)
+        self._second_click = second_click
         self._palette = palette
         self._mark_always = mark_always
         self._build: RowBuilder = _no_rows
@@ -78,6 +82,10 @@ class RowList(Widget, can_focus=True):
     def line_count(self) -> int:
         """The number of lines of all rows."""
         return len(self._lines)
+
+    def scroll_lines(self, lines: int) -> None:
+        """Scroll by ``lines``, down where they are positive; the mark stays."""
+        self._scroll(lines)
 
     def mark(self, key: Hashable) -> None:
         """Move the mark to ``key``, where there is such a row."""
@@ -181,8 +189,10 @@ class RowList(Widget, can_focus=True):
     def _on_clicked(self, event: events.Click) -> None:
         line = event.y + self._top
         if line < len(self._lines) and self._rows[self._lines[line][0]].key is not None:
+            fresh = self._lines[line][0] != self._marked
             self._mark_row(self._lines[line][0])
-            self.action_choose()
+            if not (fresh and self._second_click):
+                self.action_choose()
 
     # --- drawing -------------------------------------------------------------------------------------
 

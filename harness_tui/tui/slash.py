@@ -27,8 +27,8 @@ OWN_COMMANDS: Final = (
     OwnCommand("agent", "Choose the agent", "[name]"),
     OwnCommand("mode", "Choose what is asked: ask, accept-edits or plan", "[mode]"),
     OwnCommand("call", "Call a tool by hand", "tool {json}"),
-    OwnCommand("skills", "Skills, with a preview"),
-    OwnCommand("commands", "Commands and where they come from"),
+    OwnCommand("skills", "Skills: search, read, use, edit, make one", "[part of a name]"),
+    OwnCommand("commands", "Commands: search, read, use, edit, make one", "[part of a name]"),
     OwnCommand("mcp", "MCP servers and notices"),
     OwnCommand("lsp", "Diagnostics of language servers"),
     OwnCommand("trust", "What this folder brings along, and whether it may be used"),
@@ -45,7 +45,7 @@ OWN_COMMANDS: Final = (
     OwnCommand("export", "Write the session to a file", "[md|json|html|file]"),
     OwnCommand("copy", "Copy the last answer", missing=f"{_LATER}; select with Shift and the mouse"),
     OwnCommand("editor", "Write in your own editor", missing=_LATER),
-    OwnCommand("doctor", "Look for what is wrong", missing=f"{_LATER}; `harness doctor` does it"),
+    OwnCommand("doctor", "What is wrong with commands, skills and configuration files"),
 )
 
 MODES: Final = (

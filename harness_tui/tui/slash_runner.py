@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from harness_tui.core import intents as it
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.context_rows import context_rows, context_title
 from harness_tui.tui.help import help_lines
 from harness_tui.tui.host import Host
-from harness_tui.tui.lines import Line, ListRow, two_ends, wrap
+from harness_tui.tui.lines import Line, ListRow, two_ends
 from harness_tui.tui.screens.models import ModelPicker
 from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.screens.reader import Reader
@@ -20,15 +21,20 @@ from harness_tui.tui.slash import MODES, OwnCommand
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
-    from harness_tui.tui.backend_rows import CommandRow
+    from harness_tui.tui.panels.library import View
+
+_VALUES: Final = frozenset({"agent", "call", "export", "mode", "model"})
+_ASK_AGAIN_S: Final = 5.0
 
 
 class SlashRunner:
     """Runs own commands for the app."""
 
-    def __init__(self, app: HarnessApp, host: Host) -> None:
+    def __init__(self, app: HarnessApp, host: Host, refresh_library: Callable[[], Awaitable[None]]) -> None:
         self._app = app
         self._host = host
+        self._refresh_library = refresh_library
+        self._asked: dict[str, float] = {}
         self._sessions = SessionRunner(app, host, self._pick)
 
     async def run(self, command: OwnCommand, arguments: str) -> None:
@@ -47,8 +53,10 @@ class SlashRunner:
                 self._app.show_panel("servers")
             case "lsp":
                 self._app.show_panel("diagnostics")
-            case "skills":
-                self._app.show_panel("skills")
+            case "skills" | "commands":
+                await self._show_library(command.name, arguments)
+            case "doctor":
+                await self._show_library("problems", arguments)
             case "ps":
                 self._app.show_panel("processes")
             case "trust":
@@ -72,8 +80,6 @@ class SlashRunner:
                 await self._host.send(it.Compact(arguments or None))
             case "context":
                 await self._show_context()
-            case "commands":
-                await self._show_commands()
             case "undo":
                 await self._host.send(it.Undo(arguments or None))
             case "redo":
@@ -98,13 +104,40 @@ class SlashRunner:
 
         return await self._app.push_screen_wait(Picker(self._app.palette, title, at, empty=empty))
 
-    async def _show_commands(self) -> None:
-        commands = await self._host.backend.commands()
+    async def _show_library(self, view: View, arguments: str) -> None:
+        """Show commands, skills or what is wrong with files; what is chosen there goes into the prompt."""
+        from harness_tui.tui.screens.library import LibraryScreen
 
-        def at(width: int) -> list[Line]:
-            return [line for row in commands for line in _command_lines(row, width)] or [(("No commands.", "muted"),)]
+        screen = LibraryScreen(self._app.palette, self._host, view, self._refresh_library, wanted=arguments)
+        chosen = await self._app.push_screen_wait(screen)
+        if chosen is not None:
+            self._app.insert_prompt(chosen)
 
-        self._app.push_screen(Reader(self._app.palette, "Commands", at))
+    # --- values of own commands ----------------------------------------------------------------------
+
+    def has_values(self, name: str) -> bool:
+        """Tell whether it is worth asking what can stand behind ``/name``: it takes a value, nobody asked just now."""
+        now = time.monotonic()
+        if name not in _VALUES or now - self._asked.get(name, -_ASK_AGAIN_S) < _ASK_AGAIN_S:
+            return False
+        self._asked[name] = now
+        return True
+
+    async def values(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return what can stand behind ``/name``, and what is said of each."""
+        backend = self._host.backend
+        match name:
+            case "agent":
+                return [(agent.name, agent.description) for agent in await backend.agents()]
+            case "model":
+                models = [model for model in await backend.models() if model.available]
+                return [(model.name, ", ".join(model.aliases)) for model in models if not model.name.endswith("/*")]
+            case "call":
+                return [(tool, "") for tool in await backend.tools()]
+            case "export":
+                return [("md", "Markdown"), ("json", "every event"), ("html", "a page")]
+            case _:
+                return MODES
 
     async def _show_permissions(self, arguments: str) -> None:
         from harness_tui.tui.screens.permissions import PermissionsScreen
@@ -199,11 +232,3 @@ class SlashRunner:
 def _two(left: str, right: str, width: int) -> Line:
     left, right = clean_for_display(left, one_line=True), clean_for_display(right, one_line=True)
     return two_ends(((f" {left}", "bold"),), ((f"{right} ", "muted"),), width)
-
-
-def _command_lines(row: CommandRow, width: int) -> list[Line]:
-    name = clean_for_display(f"/{row.name} {row.argument_hint or ''}", one_line=True)
-    about = clean_for_display(row.description, one_line=True)
-    note = clean_for_display(row.source if row.trusted else f"{row.source}, untrusted", one_line=True)
-    lines = wrap([(name, "bold"), (f"  {note}", "muted")], width)
-    return [*lines, *wrap([(about, "")], width, first=(("  ", ""),))] if about else lines

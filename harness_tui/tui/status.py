@@ -106,6 +106,7 @@ def _parts(state: SessionState, panels: PanelState) -> list[tuple[int, Line]]:
     model = model_name(clean_for_display(state.model, one_line=True))
     return [
         (7, _problems(panels)),
+        (8, _library(panels)),
         (2, _span(state.mode, "warning" if state.mode == "accept-edits" else "accent")),
         (3, _context(state)),
         (1, _span(model, "")),
@@ -158,6 +159,14 @@ def _servers(panels: PanelState, kind: str) -> Line:
         return ()
     text = f"{kind} {up}/{count}"
     return _span(f"{text} ✗{bad}" if bad else text, "error" if bad else "muted")
+
+
+def _library(panels: PanelState) -> Line:
+    """Say that files of commands, skills or the configuration are not as they should be: ``/doctor`` lists them."""
+    errors, warnings = panels.count_findings("error"), panels.count_findings("warning")
+    words = [f"✗{errors}" if errors else "", f"!{warnings}" if warnings else ""]
+    text = " ".join(word for word in words if word)
+    return _span(f"files {text}", "error" if errors else "warning") if text else ()
 
 
 def _problems(panels: PanelState) -> Line:

@@ -16,20 +16,17 @@ from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Notice
 from harness_tui.core.intents import Intent
-from harness_tui.core.limits import TEMPLATE_BYTES
-from harness_tui.core.paths import read_regular
 from harness_tui.core.values import Scope
 from harness_tui.models.offline import NAME as OFFLINE
 from harness_tui.sessions.store import SessionInfo
+from harness_tui.workspace.library import WorkspaceLibrary
 from harness_tui.workspace.model_rows import ModelRow, model_rows
 from harness_tui.workspace.permissions import PermissionRows, SessionPermissions
 from harness_tui.workspace.records import SessionRecords
 from harness_tui.workspace.rows import (
     AgentRow,
-    CommandRow,
     Info,
     ProblemRow,
-    SkillRow,
     TrustState,
     trust_rows,
 )
@@ -93,7 +90,6 @@ class WorkspaceBackend:
         self._options = options
         self._workspace: Workspace | None = None
         self._session: OpenSession | None = None
-        self._look: asyncio.Task[None] | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -161,53 +157,14 @@ class WorkspaceBackend:
 
     # --- what there is -------------------------------------------------------------------------------
 
-    async def commands(self) -> Sequence[CommandRow]:
-        """Return all commands, in the order of their names."""
-        await self._look_again()
-        rows = [
-            CommandRow(
-                command.name,
-                command.description,
-                command.argument_hint,
-                command.source,
-                command.trusted,
-                command.hidden,
-            )
-            for command in self.workspace.library.commands()
-        ]
-        return sorted(rows, key=lambda row: row.name)
-
-    async def skills(self) -> Sequence[SkillRow]:
-        """Return all skills, those that cannot be used as well."""
-        await self._look_again()
-        return [
-            SkillRow(
-                skill.name,
-                skill.slug,
-                skill.description,
-                skill.argument_hint,
-                skill.source,
-                str(skill.path),
-                skill.trusted,
-                skill.hidden_reason,
-            )
-            for skill in self.workspace.library.skills()
-        ]
-
-    async def _look_again(self) -> None:
-        """Bring the library up to date. Who asks before a look has begun shares it: both kinds are read in one."""
-        if self._look is None:
-            self._look = asyncio.create_task(self._refresh(), name="library-look")
-        await asyncio.shield(self._look)
-
-    async def _refresh(self) -> None:
-        self._look = None
-        await asyncio.to_thread(self.workspace.library.refresh)
-
-    async def skill_text(self, path: str) -> str:
-        """Return a skill's file for the preview."""
-        data = await asyncio.to_thread(read_regular, Path(path), max_bytes=4 * TEMPLATE_BYTES)
-        return data.decode("utf-8", "replace")
+    @property
+    def library(self) -> WorkspaceLibrary:
+        """Commands and skills, as the present session may use them."""
+        settings = self.workspace.loaded.settings
+        if self._session is None:
+            return WorkspaceLibrary(self.workspace, session="", agent=settings.agent, mode=settings.mode)
+        choice = self._session.live.choice
+        return WorkspaceLibrary(self.workspace, session=self._session.id, agent=choice.agent, mode=choice.mode)
 
     async def models(self) -> Sequence[ModelRow]:
         """Return the models that are known, at once."""

@@ -19,7 +19,6 @@ from harness_tui.core.seams import (
     Origin,
     PermissionGate,
     PromptMessage,
-    PromptSource,
     PromptSpec,
 )
 from harness_tui.core.text import clean_for_display
@@ -88,7 +87,7 @@ async def preview_line(workspace: Workspace, line: str, *, session: str, agent: 
         shell_gate=gate.shell,
         read_gate=gate.template_read,
         person_gate=gate.person_read,
-        prompts=_Unfetched(workspace.mcp),
+        prompts=Unfetched(workspace.mcp.prompts()),
         session=session,
         stand_in=_output_of,
     )
@@ -198,15 +197,15 @@ def _reason(decision: GateDecision) -> str:
     return same[0] if same else decision.reason or ""
 
 
-class _Unfetched:
-    """A source of prompts that names them all and asks no server for any."""
+class Unfetched:
+    """A source of prompts that names those of one moment and asks no server for any."""
 
-    def __init__(self, source: PromptSource) -> None:
-        self._source = source
+    def __init__(self, specs: Sequence[PromptSpec]) -> None:
+        self._specs = specs
 
     def prompts(self) -> Sequence[PromptSpec]:
-        """Return the prompts known now."""
-        return self._source.prompts()
+        """Return the prompts of that moment."""
+        return self._specs
 
     async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> Sequence[PromptMessage]:
         """Say what would be asked for."""

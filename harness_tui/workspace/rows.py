@@ -49,32 +49,6 @@ class Info:
 
 
 @record
-class CommandRow:
-    """One command."""
-
-    name: str
-    description: str
-    argument_hint: str | None
-    source: str
-    trusted: bool
-    hidden: bool
-
-
-@record
-class SkillRow:
-    """One skill; ``hidden_reason`` says why the model is not offered it."""
-
-    name: str
-    slash: str
-    description: str
-    argument_hint: str | None
-    source: str
-    path: str
-    trusted: bool
-    hidden_reason: str | None
-
-
-@record
 class AgentRow:
     """One agent."""
 

@@ -36,31 +36,155 @@ class FakeInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class FakeCommand:
-    name: str
-    description: str = ""
-    argument_hint: str | None = None
-    source: str = "project"
-    trusted: bool = True
-    hidden: bool = False
+class FakeFinding:
+    path: str
+    line: int
+    code: str
+    message: str
+    level: str = "warning"
 
 
 @dataclass(frozen=True, slots=True)
-class FakeSkill:
+class FakeOffer:
     name: str
     description: str = ""
-    source: str = "user"
+    argument_hint: str = ""
+    source: str = "project"
+    kind: str = "command"
+    alias_of: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeCommand:
+    name: str
+    description: str = ""
+    argument_hint: str = ""
+    source: str = "project"
     trusted: bool = True
     hidden_reason: str | None = None
-    argument_hint: str | None = None
+    shadowed_by: str | None = None
+    usable: bool = True
+    agent: str | None = None
+    model: str | None = None
+    findings: tuple[FakeFinding, ...] = ()
+    own: bool = True
+    aliases: tuple[str, ...] = ()
+    kind: str = "command"
 
     @property
     def slash(self) -> str:
-        return self.name
+        return self.name if self.trusted and self.usable and self.shadowed_by is None else ""
+
+    @property
+    def path(self) -> str:
+        return f"/{self.kind}s/{self.name}.md"
+
+
+@dataclass(frozen=True, slots=True)
+class FakeSkill(FakeCommand):
+    source: str = "user"
+    kind: str = "skill"
 
     @property
     def path(self) -> str:
         return f"/skills/{self.name}/SKILL.md"
+
+
+@dataclass(frozen=True, slots=True)
+class FakeShell:
+    command: str
+    decision: str = "ask"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeAttachment:
+    name: str
+    kind: str = "text"
+    bytes: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FakePreview:
+    kind: str = "command"
+    name: str = "review"
+    source: str = "/commands/review.md"
+    message: str = ""
+    agent: str | None = None
+    model: str | None = None
+    subtask: bool = False
+    attachments: tuple[FakeAttachment, ...] = ()
+    shell: tuple[FakeShell, ...] = ()
+    words: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    error: str | None = None
+    error_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FakeLibraryRows:
+    offers: tuple[FakeOffer, ...] = ()
+    commands: tuple[FakeCommand, ...] = ()
+    skills: tuple[FakeCommand, ...] = ()
+    problems: tuple[FakeFinding, ...] = ()
+
+
+@dataclass
+class FakeLibrary:
+    """Commands and skills. ``look_gate`` and ``preview_gates`` hold answers back; ``previewed`` are the lines asked."""
+
+    backend: FakeBackend
+    previewed: list[str] = field(default_factory=list[str])
+    answer: Callable[[str], FakePreview] = lambda line: FakePreview(message=f"text of {line}")
+    preview_gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    extra_offers: tuple[FakeOffer, ...] = ()
+    looks: int = 0
+
+    async def look(self) -> FakeLibraryRows:
+        self.looks += 1
+        backend = self.backend
+        rows = [*backend.command_rows, *backend.skill_rows]
+        offers = [
+            FakeOffer(
+                row.name,
+                row.description,
+                row.argument_hint,
+                row.source,
+                row.kind,
+                reason="" if row.trusted else "untrusted folder: /trust",
+            )
+            for row in rows
+            if row.hidden_reason is None or not row.trusted
+        ]
+        offers += [FakeOffer(alias, row.description, alias_of=row.name) for row in rows for alias in row.aliases]
+        return FakeLibraryRows(
+            (*offers, *self.extra_offers),
+            tuple(backend.command_rows),
+            tuple(backend.skill_rows),
+            tuple(backend.finding_rows),
+        )
+
+    async def text(self, path: str) -> str:
+        return f"---\nname: x\n---\n# Text of {path}\n"
+
+    async def preview(self, line: str) -> FakePreview:
+        self.previewed.append(line)
+        if (gate := self.preview_gates.get(line)) is not None:
+            await gate.wait()
+        return self.answer(line)
+
+    async def create(self, kind: str, name: str, *, user: bool) -> str:
+        self.backend.calls.append(f"create {kind} {name} {user}")
+        if name == "taken":
+            raise UsageError("there is such a command already", where="/commands/taken.md")
+        made = FakeCommand(name, "new", source="user" if user else "project")
+        self.backend.command_rows = [*self.backend.command_rows, made]
+        return made.path
+
+    async def edit(self, path: str, line: int | None = None) -> None:
+        self.backend.calls.append(f"edit {path} {line}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +321,7 @@ class FakeBackend:
     info: FakeInfo = FakeInfo()
     command_rows: Sequence[FakeCommand] = ()
     skill_rows: Sequence[FakeSkill] = ()
+    finding_rows: Sequence[FakeFinding] = ()
     session_rows: Sequence[FakeSessionRow] = ()
     process_rows: Sequence[FakeProcess] = (FakeProcess("mcp:time", 4711, ("mcp-server-time",)),)
     permission_rows: FakePermissions = FakePermissions()
@@ -214,6 +339,9 @@ class FakeBackend:
     calls: list[str] = field(default_factory=list)
     sessions_made: list[FakeSession] = field(default_factory=list)
     prepared: dict[str, FakeSession] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.library = FakeLibrary(self)
 
     @property
     def session(self) -> FakeSession:
@@ -252,15 +380,6 @@ class FakeBackend:
     @property
     def records(self) -> FakeRecords:
         return FakeRecords(self.calls)
-
-    async def commands(self) -> Sequence[FakeCommand]:
-        return self.command_rows
-
-    async def skills(self) -> Sequence[FakeSkill]:
-        return self.skill_rows
-
-    async def skill_text(self, path: str) -> str:
-        return f"---\nname: x\n---\n# Text of {path}\n"
 
     async def models(self) -> Sequence[FakeNamed]:
         return self.model_rows

@@ -73,7 +73,7 @@ async def test_skills_that_come_while_a_session_is_opened_are_kept() -> None:
     from fakes.fake_backend import FakeSkill
 
     host = Host(FakeBackend(skill_rows=[FakeSkill("notes")]), Draws())
-    await asyncio.gather(host.use(host.backend.start_session()), host.refresh_candidates())
+    await asyncio.gather(host.use(host.backend.start_session()), host.refresh_library())
     assert [skill.name for skill in host.panels.skills] == ["notes"]
 
 
@@ -82,14 +82,14 @@ async def test_candidates_are_made_anew_only_when_a_row_changed() -> None:
 
     backend = FakeBackend(command_rows=[FakeCommand("review", "Review")])
     host = Host(backend, Draws())
-    first = await host.refresh_candidates()
+    first = await host.refresh_library()
     assert first is not None
     assert ("review", "Review") in [(item.name, item.description) for item in first]
     version = host.panels.version
-    assert await host.refresh_candidates() is None
+    assert await host.refresh_library() is None
     assert host.panels.version == version
     backend.command_rows = [FakeCommand("review", "Review all")]
-    second = await host.refresh_candidates()
+    second = await host.refresh_library()
     assert second is not None
     assert ("review", "Review all") in [(item.name, item.description) for item in second]
 

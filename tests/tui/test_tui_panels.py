@@ -6,13 +6,11 @@ from harness_tui.core import events as ev
 from harness_tui.core.event_parts import ServerDetail
 from harness_tui.core.values import DiagnosticItem
 from harness_tui.tui.lines import ListRow, line_cells, plain
+from harness_tui.tui.panels.library import entry_preview, entry_rows, matching_entries
 from harness_tui.tui.panels.rows import (
     DiagnosticKey,
     diagnostic_rows,
-    matching_skills,
     server_rows,
-    skill_preview,
-    skill_rows,
     tab_titles,
 )
 from harness_tui.tui.panels.state import MAX_NOTICES, PanelState
@@ -94,17 +92,17 @@ def test_notices_are_bounded_and_not_doubled() -> None:
 
 def test_skills_match_by_name_before_description() -> None:
     skills = [FakeSkill("notes", "about pdf files"), FakeSkill("PDF-tools", "x"), FakeSkill("other", "y")]
-    assert [skill.name for skill in matching_skills(skills, "pdf")] == ["PDF-tools", "notes"]
-    assert texts(skill_rows(skills, "zzz", 40)) == ["No skill matches 'zzz'."]
+    assert [skill.name for skill in matching_entries(skills, "pdf")] == ["PDF-tools", "notes"]
+    assert texts(entry_rows(skills, "zzz", 40)) == ["Nothing matches 'zzz'."]
 
 
 def test_a_skill_that_cannot_be_used_says_so() -> None:
-    rows = texts(skill_rows([FakeSkill("a", trusted=False), FakeSkill("b", hidden_reason="denied")], "", 24))
-    assert rows == ["a              untrusted", "b                 hidden"]
-    lines = texts(skill_preview(FakeSkill("b", "About", hidden_reason="denied by a rule"), "# Body", 40))
-    assert "Not offered to the model: denied by a rule" in lines[4] + " " + lines[5]
+    rows = texts(entry_rows([FakeSkill("a", trusted=False), FakeSkill("b", hidden_reason="denied")], "", 24))
+    assert rows == ["○ a            untrusted", "○ b               hidden"]
+    lines = texts(entry_preview(FakeSkill("b", "About", hidden_reason="denied by a rule"), "# Body", 40))
+    assert "Not offered to the model: denied by a rule" in " ".join(" ".join(lines).split())
     assert lines[-1] == "# Body"
-    assert list(skill_preview(None, "", 40)) == []
+    assert list(entry_preview(None, "", 40)) == []
 
 
 def test_the_trust_dialog_lists_what_would_run_and_its_files_on_demand() -> None:
@@ -125,8 +123,8 @@ def test_no_row_of_a_panel_is_wider_than_the_panel() -> None:
     )
     for width in (8, 20, 40):
         rows: list[ListRow] = [*diagnostic_rows(state, width), *server_rows(state, width)]
-        rows += skill_rows([FakeSkill("日本語" * 20)], "", width)
-        rows += skill_preview(FakeSkill("n" * 90, "d" * 90), "t" * 90, width)
+        rows += entry_rows([FakeSkill("日本語" * 20)], "", width)
+        rows += entry_preview(FakeSkill("n" * 90, "d" * 90), "t" * 90, width)
         assert all(line_cells(line) <= width for row in rows for line in row.lines), width
 
 

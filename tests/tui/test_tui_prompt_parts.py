@@ -59,8 +59,8 @@ def test_a_replaced_list_is_searched_anew() -> None:
 def test_hints_belong_to_names() -> None:
     made = SlashCompleter()
     made.use([Candidate("review", hint="[path]")])
-    assert made.hint("review") == "[path]"
-    assert made.hint("other") == ""
+    assert made.hint("review", 0) == "[path]"
+    assert made.hint("other", 0) == ""
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,8 @@ def test_a_name_is_completed_only_at_the_start_of_the_message(text: str, cursor:
 
 
 def test_a_hint_is_due_right_after_the_name() -> None:
-    assert name_typed("/review ") == "review"
+    assert name_typed("/review ") == ("review", 0)
+    assert name_typed("/review a b ") == ("review", 2)
     assert name_typed("/review") is None
     assert name_typed("/review a") is None
     assert name_typed("/ ") is None

@@ -1,12 +1,6 @@
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
-from types import SimpleNamespace
-
 from harness_tui.config.trust import TrustItem
-from harness_tui.tui.run import Options
-from harness_tui.workspace.front import WorkspaceBackend
 from harness_tui.workspace.rows import TrustRow, trust_rows
 
 
@@ -47,29 +41,3 @@ def test_in_a_folder_that_was_trusted_before_only_the_difference_is_shown() -> N
         TrustRow("changed", "command b: runs `id`", "b.md"),
         TrustRow("removed", ".harness/config.yaml", ".harness/config.yaml"),
     )
-
-
-class FakeLibrary:
-    """Counts how often its folders are looked at."""
-
-    def __init__(self) -> None:
-        self.looks = 0
-
-    def refresh(self) -> None:
-        self.looks += 1
-
-    def commands(self) -> list[object]:
-        return []
-
-    def skills(self) -> list[object]:
-        return []
-
-
-async def test_commands_and_skills_that_are_asked_for_together_take_one_look() -> None:
-    library = FakeLibrary()
-    backend = WorkspaceBackend(Path("/"), Options())
-    backend._workspace = SimpleNamespace(library=library)  # type: ignore[assignment]
-    await asyncio.gather(backend.commands(), backend.skills())
-    assert library.looks == 1
-    await backend.skills()
-    assert library.looks == 2

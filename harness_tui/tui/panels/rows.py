@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_cells_start, cut_line, two_ends, wrap
+from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_cells_start, cut_line, wrap
 from harness_tui.tui.panels.state import PanelState
 
 if TYPE_CHECKING:
     from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
     from harness_tui.core.values import DiagnosticItem
-    from harness_tui.tui.backend_rows import SkillRow
 
 TABS: Final = ("diagnostics", "servers", "skills", "processes")
 _NAMES: Final = (
@@ -177,50 +176,3 @@ def _notice_lines(notice: Notice, width: int) -> list[Line]:
     if notice.hint:
         lines.extend(wrap([(clean_for_display(notice.hint), "muted")], width, first=(("  → ", "muted"),)))
     return lines
-
-
-def skill_rows(skills: Sequence[SkillRow], wanted: str, width: int) -> Sequence[ListRow]:
-    """Return the skills that match what was typed, names before descriptions."""
-    found = [ListRow((_skill_line(skill, width),), skill.path) for skill in matching_skills(skills, wanted)]
-    if not found:
-        text = f"No skill matches {clean_for_display(wanted, one_line=True)!r}." if wanted else "No skills found."
-        return [ListRow(tuple(wrap([(text, "muted")], width)))]
-    return found
-
-
-def matching_skills(skills: Sequence[SkillRow], wanted: str) -> list[SkillRow]:
-    """Return the skills whose name, or else description, holds ``wanted``."""
-    if not wanted:
-        return list(skills)
-    wanted = wanted.casefold()
-    named = [skill for skill in skills if wanted in skill.name.casefold()]
-    taken = {skill.path for skill in named}
-    return [*named, *(s for s in skills if s.path not in taken and wanted in s.description.casefold())]
-
-
-def _skill_line(skill: SkillRow, width: int) -> Line:
-    name = clean_for_display(skill.name, one_line=True)
-    if not skill.trusted:
-        return two_ends(((name, "muted"),), (("untrusted", "warning"),), width)
-    note = "hidden" if skill.hidden_reason else clean_for_display(skill.source, one_line=True)
-    return two_ends(((name, "bold"),), ((note, "muted"),), width)
-
-
-def skill_preview(skill: SkillRow | None, text: str, width: int) -> Sequence[ListRow]:
-    """Return what is known of one skill, and its file."""
-    if skill is None:
-        return ()
-    lines: list[Line] = [(("─" * width, "muted"),)]
-    lines.extend(wrap([(clean_for_display(skill.name, one_line=True), "bold")], width))
-    lines.extend(wrap([(clean_for_display(skill.description), "")], width))
-    path = cut_cells_start(clean_for_display(skill.path, one_line=True), width)
-    lines.append(((path, "muted"),))
-    if not skill.trusted:
-        lines.extend(wrap([("This folder is not trusted: /trust", "warning")], width))
-    elif skill.hidden_reason:
-        reason = clean_for_display(skill.hidden_reason, one_line=True)
-        lines.extend(wrap([(f"Not offered to the model: {reason}", "muted")], width))
-    lines.append(())
-    for row in clean_for_display(text).split("\n"):
-        lines.extend(wrap([(row, "muted")], width))
-    return [ListRow((line,)) for line in lines]

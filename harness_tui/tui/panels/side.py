@@ -14,16 +14,14 @@ from textual.widget import Widget
 
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import ListRow, Span, cells
+from harness_tui.tui.panels.library import entry_preview, entry_rows, matching_entries
 from harness_tui.tui.panels.processes import ProcessKey, process_rows
 from harness_tui.tui.panels.rows import (
     TABS,
     DiagnosticKey,
     ServerKey,
     diagnostic_rows,
-    matching_skills,
     server_rows,
-    skill_preview,
-    skill_rows,
     tab_titles,
 )
 from harness_tui.tui.panels.state import PanelState
@@ -34,7 +32,7 @@ from harness_tui.tui.theme import Palette
 from harness_tui.tui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
-    from harness_tui.tui.backend_rows import SkillRow
+    from harness_tui.tui.backend_library import EntryRow
 
 LIST_KEYS: Final = ("j", "k", "r")
 """Letters that do something in a list that is not searched by typing."""
@@ -150,7 +148,7 @@ class SidePanel(Vertical):
                 self._list.show_rows(lambda width: process_rows(self._state, width), mark_first=mark_first)
             case _:
                 wanted = self._filter
-                self._list.show_rows(lambda width: skill_rows(self._state.skills, wanted, width), mark_first=mark_first)
+                self._list.show_rows(lambda width: entry_rows(self._state.skills, wanted, width), mark_first=mark_first)
                 self._show_preview()
 
     def _hint(self) -> str:
@@ -183,13 +181,13 @@ class SidePanel(Vertical):
         text = self._previewed[1]
 
         def build(width: int) -> Sequence[ListRow]:
-            return skill_preview(skill, text, width)
+            return entry_preview(skill, text, width)
 
         self._preview.show_rows(build, mark_first=True)
 
-    def _skill(self) -> SkillRow | None:
+    def _skill(self) -> EntryRow | None:
         key = self._list.marked
-        found = matching_skills(self._state.skills, self._filter)
+        found = matching_entries(self._state.skills, self._filter)
         return next((skill for skill in found if skill.path == key), found[0] if found else None)
 
     # --- events --------------------------------------------------------------------------------------
@@ -207,7 +205,7 @@ class SidePanel(Vertical):
                 self._want(Insert(f"/fix-diagnostics {text}"))
             case ProcessKey(owner=owner, pid=pid):
                 self._want(ShowOutput(owner, pid))
-            case str() if (skill := self._skill()) is not None:
+            case str() if (skill := self._skill()) is not None and skill.slash:
                 self._want(Insert(f"/{skill.slash} "))
             case _:
                 pass

@@ -1,4 +1,5 @@
-"""What the side panel shows, as plain data: diagnostics by file, servers, notices, skills, processes."""
+"""What the side panel shows, as plain data: diagnostics by file, servers, notices, commands, skills and
+what is wrong with their files, processes."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
-    from harness_tui.tui.backend_rows import ProcessRow, SkillRow
+    from harness_tui.tui.backend_library import EntryRow, FindingRow, LibraryRows
+    from harness_tui.tui.backend_rows import ProcessRow
 
 MAX_NOTICES: Final = 200
 
@@ -27,7 +29,9 @@ class PanelState:
     diagnostics: dict[str, DiagnosticsReported] = field(default_factory=dict[str, "DiagnosticsReported"])
     servers: dict[tuple[str, str], ServerChanged] = field(default_factory=dict[tuple[str, str], "ServerChanged"])
     notices: list[Notice] = field(default_factory=list["Notice"])
-    skills: Sequence[SkillRow] = ()
+    commands: Sequence[EntryRow] = ()
+    skills: Sequence[EntryRow] = ()
+    findings: Sequence[FindingRow] = ()
     processes: Sequence[ProcessRow] | None = None
     cpu_share: dict[int, float] = field(default_factory=dict[int, float])
     ending: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
@@ -48,6 +52,19 @@ class PanelState:
         """Take a server's state."""
         self.servers[event.kind, event.name] = event
         self.version += 1
+
+    def take_library(self, rows: LibraryRows) -> None:
+        """Take a look at commands and skills."""
+        self.commands, self.skills, self.findings = rows.commands, rows.skills, rows.problems
+        self.version += 1
+
+    def keep_library(self, other: PanelState) -> None:
+        """Take over what another session's panel knows of commands and skills."""
+        self.commands, self.skills, self.findings = other.commands, other.skills, other.findings
+
+    def count_findings(self, level: str) -> int:
+        """Return how many findings of a level there are in files of commands, skills and configuration."""
+        return sum(finding.level == level for finding in self.findings)
 
     def take_processes(self, rows: Sequence[ProcessRow], now: float) -> None:
         """Take a look at the processes; ``now`` in monotonic seconds."""

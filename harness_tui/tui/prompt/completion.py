@@ -1,12 +1,14 @@
 """What the prompt offers while a ``/name`` is typed: plain logic, no widget.
 
-Own slash commands, command files, servers' prompts and skills come from one list of candidates; a match at the start of
-a name stands before one at the start of a part, and that before one anywhere.
+Own slash commands, command files, servers' prompts and skills come from one list of candidates. A match at the start of
+a name stands before one at the start of a part, that before one anywhere, and last come names that hold the letters in
+their order. Own commands that take a known value (an agent, a model) complete it as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -14,12 +16,15 @@ from harness_tui.tui.lines import Line, cells, cut_cells, two_ends
 
 MAX_SHOWN: Final = 100
 
+_GROUP: Final = re.compile(r"\[[^\]]*\]|<[^>]*>|\S+")
+_BREAKS: Final = "/:-_. "
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One thing that can be completed. ``name`` without the slash; ``takes_arguments`` leaves room for them.
 
-    ``reason`` says why it cannot be used now.
+    ``reason`` says why it cannot be used now. ``alias_of`` is the name that it stands for, if it is another name.
     """
 
     name: str
@@ -28,6 +33,7 @@ class Candidate:
     source: str = ""
     takes_arguments: bool = True
     reason: str = ""
+    alias_of: str = ""
 
 
 class Completer(Protocol):
@@ -37,36 +43,74 @@ class Completer(Protocol):
         """Return the candidates for a name that begins with ``prefix``, best first."""
         ...
 
-    def hint(self, name: str) -> str:
-        """Return the argument hint of ``name``, empty where there is none."""
+    def values(self, name: str, prefix: str) -> Sequence[Candidate]:
+        """Return the candidates for the one argument of ``name``, best first; none where nothing is known of it."""
+        ...
+
+    def hint(self, name: str, words: int) -> str:
+        """Return what is left of the argument hint of ``name`` after ``words`` arguments."""
         ...
 
 
 class SlashCompleter:
-    """Completes ``/`` names from one list; the list may be replaced at any time."""
+    """Completes ``/`` names from one list; the list may be replaced at any time.
 
-    def __init__(self) -> None:
-        self._candidates: list[Candidate] = []
-        self._folded: list[str] = []
+    ``ask`` is called with the name of a command whose values are wanted and not known yet.
+    """
+
+    def __init__(self, ask: Callable[[str], None] | None = None) -> None:
+        self._names = _Ranking()
         self._by_name: dict[str, Candidate] = {}
-        self._asked = ""
-        self._matching: Sequence[int] = ()
-        self._best: Sequence[Candidate] = ()
+        self._values: dict[str, _Ranking] = {}
+        self._ask = ask
 
     def use(self, candidates: Sequence[Candidate]) -> None:
         """Take the candidates; of two with one name the first wins."""
         self._by_name = {}
         for candidate in candidates:
             self._by_name.setdefault(candidate.name, candidate)
-        self._candidates = list(self._by_name.values())
-        self._folded = [candidate.name.casefold() for candidate in self._candidates]
-        self._asked = ""
+        self._names = _Ranking(list(self._by_name.values()))
+
+    def use_values(self, name: str, values: Sequence[tuple[str, str]]) -> None:
+        """Take what can stand behind ``name``: values and what is said of each."""
+        found = [Candidate(f"{name} {value}", about, takes_arguments=False) for value, about in values]
+        self._values[name] = _Ranking(found, skip=len(name) + 1)
 
     def candidates(self, prefix: str) -> Sequence[Candidate]:
         """Return matches, best first, at most :data:`MAX_SHOWN`."""
-        wanted = prefix.casefold()
+        return self._names.best(prefix.casefold())
+
+    def values(self, name: str, prefix: str) -> Sequence[Candidate]:
+        """Return the known values of a command that match, best first."""
+        if self._ask is not None:
+            self._ask(name)
+        known = self._values.get(name)
+        return known.best(prefix.casefold()) if known is not None else ()
+
+    def knows(self, name: str) -> bool:
+        """Tell whether ``name`` is offered."""
+        return name in self._by_name
+
+    def hint(self, name: str, words: int) -> str:
+        """Return what is left of the argument hint of ``name`` after ``words`` arguments."""
+        found = self._by_name.get(name)
+        return hint_after(found.hint, words) if found is not None else ""
+
+
+class _Ranking:
+    """Ranks one list of candidates, by their names from the character ``skip`` on."""
+
+    def __init__(self, candidates: Sequence[Candidate] = (), *, skip: int = 0) -> None:
+        self._candidates = candidates
+        self._folded = [candidate.name[skip:].casefold() for candidate in candidates]
+        self._named = [candidate for candidate in candidates if not candidate.alias_of]
+        self._asked = ""
+        self._matching: Sequence[int] = ()
+        self._best: Sequence[Candidate] = ()
+
+    def best(self, wanted: str) -> Sequence[Candidate]:
         if not wanted:
-            return self._candidates[:MAX_SHOWN]
+            return self._named[:MAX_SHOWN]
         if wanted != self._asked:
             # What holds a longer word is among what holds a shorter one: a key looks at few of many names.
             narrower = self._asked and wanted.startswith(self._asked)
@@ -76,18 +120,48 @@ class SlashCompleter:
 
     def _rank(self, wanted: str, among: Sequence[int]) -> None:
         ranked: tuple[list[int], ...] = ([], [], [])
-        self._matching = [index for index in among if wanted in self._folded[index]]
+        scattered: list[tuple[tuple[bool, int, int], int]] = []
+        holds = re.compile(".*?".join(map(re.escape, wanted)), re.DOTALL).search
+        folded = self._folded
+        self._matching = [index for index in among if holds(folded[index])]
+        path = "/" in wanted or "." in wanted  # rather a message about a file: nothing is guessed
         for index in self._matching:
-            name = self._folded[index]
-            place = name.find(wanted)
-            ranked[0 if place == 0 else 1 if name[place - 1] in "/:-_" else 2].append(index)
-        ranked[0].sort(key=lambda index: len(self._folded[index]) != len(wanted))
-        self._best = [self._candidates[index] for rank in ranked for index in rank][:MAX_SHOWN]
+            name = folded[index]
+            place = _place(name, wanted)
+            if place is None and not path:
+                scattered.append((_spread(name, wanted, holds), index))
+            elif place is not None:
+                ranked[place].append(index)
+        for rank in ranked:
+            rank.sort(key=lambda index: (len(folded[index]) != len(wanted), bool(self._candidates[index].alias_of)))
+        scattered.sort()
+        found = [index for rank in (*ranked, [index for _, index in scattered]) for index in rank]
+        self._best = [self._candidates[index] for index in found[:MAX_SHOWN]]
 
-    def hint(self, name: str) -> str:
-        """Return the argument hint of ``name``."""
-        found = self._by_name.get(name)
-        return found.hint if found is not None else ""
+
+def _place(name: str, wanted: str) -> int | None:
+    """Return where ``wanted`` stands in ``name``: 0 at the start, 1 at the start of a part, 2 elsewhere."""
+    place = name.find(wanted)
+    if place <= 0:
+        return None if place < 0 else 0
+    while place > 0:
+        if name[place - 1] in _BREAKS:
+            return 1
+        place = name.find(wanted, place + 1)
+    return 2
+
+
+def _spread(name: str, wanted: str, holds: Callable[[str], re.Match[str] | None]) -> tuple[bool, int, int]:
+    """Return how far the letters lie apart; the first letters of the parts come before everything else."""
+    initials = "".join(part[0] for part in re.split(f"[{re.escape(_BREAKS)}]+", name) if part)
+    found = holds(name)
+    return (not initials.startswith(wanted), found.end() - found.start() if found else len(name), len(name))
+
+
+def hint_after(hint: str, words: int) -> str:
+    """Return the groups of an argument hint (``[path] <name> word``) after the first ``words``."""
+    groups = [match.group() for match in _GROUP.finditer(hint)]
+    return hint if words <= 0 else " ".join(groups[words:])
 
 
 def name_being_typed(text: str, cursor: int) -> str | None:
@@ -101,11 +175,20 @@ def name_being_typed(text: str, cursor: int) -> str | None:
     return None if cursor < 1 or any(character.isspace() for character in name) else name
 
 
-def name_typed(text: str) -> str | None:
-    """Return the name of a message that is ``/name`` and a blank, with no argument yet."""
-    if text.startswith("/") and text.endswith(" ") and len(text.split()) == 1:
-        return text[1:-1].rstrip() or None
-    return None
+def value_being_typed(text: str, cursor: int) -> tuple[str, str] | None:
+    """Return name and value of ``/name value`` while the only argument is typed at the end, else ``None``."""
+    if not text.startswith("/") or text.startswith("//") or cursor != len(text) or "\n" in text:
+        return None
+    name, blank, value = text[1:].partition(" ")
+    return (name, value) if name and blank and " " not in value else None
+
+
+def name_typed(text: str) -> tuple[str, int] | None:
+    """Return the name of a message and the number of its arguments, where a blank stands at its end."""
+    if not text.startswith("/") or not text.endswith(" ") or "\n" in text:
+        return None
+    name, *words = text[1:].split() or [""]
+    return (name, len(words)) if name and not text[1].isspace() else None
 
 
 def candidate_line(candidate: Candidate, width: int, name_width: int) -> Line:
@@ -117,11 +200,13 @@ def candidate_line(candidate: Candidate, width: int, name_width: int) -> Line:
     ]
     used = cells(name) + 1
     if candidate.hint and not candidate.reason:
-        hint = cut_cells(f" {candidate.hint}", max(0, width // 3))
+        hint = cut_cells(f" {candidate.hint}", max(0, name_width - used + 1))
         head.append((hint, "muted"))
         used += cells(hint)
     gap = max(2, name_width - used + 2)
     about = candidate.reason or candidate.description
+    if candidate.alias_of:
+        about = f"= /{candidate.alias_of}: {about}"
     head += [(" " * gap, ""), (about, "warning" if candidate.reason else "muted")]
     source: Line = ((f"{candidate.source} ", "muted"),) if candidate.source and width >= 50 else ()
     return two_ends(tuple(head), source, width)

@@ -15,9 +15,21 @@ from textual.widgets import TextArea
 from harness_tui.tui.prompt.editor import MessageEditor
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from harness_tui.tui.prompt.completion import Completer
     from harness_tui.tui.prompt.history import PromptHistory
     from harness_tui.tui.prompt.popup import CompletionPopup
+
+    class Previewer(Protocol):
+        """Shows what stands in the prompt as it would be sent."""
+
+        @property
+        def is_open(self) -> bool: ...
+        def typed(self, text: str) -> None: ...
+        def dismiss(self) -> None: ...
+        def show_all(self) -> None: ...
+
 
 PROMPT_KEYS: Final = (
     ("Enter", "Send; waits in the queue while a run goes on"),
@@ -25,7 +37,8 @@ PROMPT_KEYS: Final = (
     ("Shift+Enter, Ctrl+J, Alt+Enter, \\ Enter", "New line"),
     ("↑ ↓", "Earlier messages, at the first and last line"),
     ("Alt+↑", "Take the last waiting message back"),
-    ("Tab", "Complete a /name"),
+    ("Tab", "Complete a /name, and what an own command takes"),
+    ("F3", "Read the whole of what would be sent: text, attachments, commands that would run; nothing is sent or run"),
     ("Ctrl+_, Ctrl+Y", "Take back what was typed, and bring it back"),
     ("?", "Help, in the empty prompt"),
 )
@@ -38,7 +51,7 @@ class PromptField(MessageEditor):
     empties = True
 
     class CompletionOpened(Message):
-        """A ``/`` was typed: a good moment to look whether commands or skills changed."""
+        """A ``/`` was typed, or somebody came back: a good moment to look whether commands or skills changed."""
 
     class HelpWanted(Message):
         """``?`` was typed into the empty prompt."""
@@ -57,8 +70,9 @@ class PromptField(MessageEditor):
         super().__init__(id="prompt", placeholder="Message, /command or !shell   ? for help")
         self._popup: CompletionPopup | None = None
         self._completer: Completer | None = None
+        self._previewer: Previewer | None = None
         self._dismissed: str | None = None
-        self._offered: str | None = None
+        self._offered: tuple[str, str] | None = None
         self._sent: PromptHistory | None = None
         self._typed_at = 0.0
 
@@ -66,6 +80,11 @@ class PromptField(MessageEditor):
         """Offer what ``completer`` finds in ``popup`` from now on."""
         self._popup, self._completer = popup, completer
         self._on_typed()
+
+    def attach_preview(self, previewer: Previewer) -> None:
+        """Let ``previewer`` show what stands here as it would be sent, from now on."""
+        self._previewer = previewer
+        self._tell_previewer()
 
     @property
     def still_for(self) -> float:
@@ -84,7 +103,7 @@ class PromptField(MessageEditor):
     def handle_key_first(self, event: events.Key) -> bool:
         """Take the keys of the popup and of the history."""
         if self._popup is not None and self._popup.is_open:
-            if self._name_prefix() != self._offered:
+            if self._typed_part() != self._offered:
                 self._complete()  # keys came quicker than the list was drawn anew
             if self._popup.is_open:
                 return self._key_of_popup(self._popup, event.key)
@@ -101,9 +120,15 @@ class PromptField(MessageEditor):
             case "alt+up":
                 self.post_message(self.QueueEditWanted())
                 return True
-            case "tab" if self._name_prefix() is not None:
+            case "tab" if self._typed_part() is not None:
                 self._dismissed = None
                 self._complete()
+                return True
+            case "escape" if self._previewer is not None and self._previewer.is_open:
+                self._previewer.dismiss()
+                return True
+            case "f3" if self._previewer is not None:
+                self._previewer.show_all()
                 return True
             case _:
                 return False
@@ -111,9 +136,9 @@ class PromptField(MessageEditor):
     def _key_of_popup(self, popup: CompletionPopup, key: str) -> bool:
         match key:
             case "up":
-                popup.action_move(-1)
+                popup.move(-1)
             case "down":
-                popup.action_move(1)
+                popup.move(1)
             case "pageup":
                 popup.action_page(-1)
             case "pagedown":
@@ -121,9 +146,10 @@ class PromptField(MessageEditor):
             case "escape":
                 self._dismissed = self.text
                 popup.close()
+                self._tell_previewer()
             case "tab":
                 self._accept(popup, send=False)
-            case "enter":
+            case "enter" if popup.is_marked:
                 self._accept(popup, send=True)
             case _:
                 return False
@@ -141,8 +167,13 @@ class PromptField(MessageEditor):
             self._dismissed = self.text
             self.submit()
             return
-        rest = self.text.split(maxsplit=1)[1:] if any(c.isspace() for c in self.text) else []
-        self.set_text(f"/{candidate.name} {rest[0] if rest else ''}")
+        self.set_text(f"/{candidate.name} {self._behind_name()}")
+
+    def _behind_name(self) -> str:
+        """Return what stands behind the name, where it is the name that is completed."""
+        if self._name_prefix() is None or not any(character.isspace() for character in self.text):
+            return ""
+        return "".join(self.text.split(maxsplit=1)[1:])
 
     def accept_clicked(self) -> None:
         """A candidate was clicked."""
@@ -159,18 +190,25 @@ class PromptField(MessageEditor):
             self._dismissed = None
         self._complete()
         self.suggestion = self._hint()
+        self._tell_previewer()
+
+    @on(events.Focus)
+    def _on_focused(self, event: events.Focus) -> None:
+        if event.from_app_focus:  # somebody was elsewhere, perhaps in their editor
+            self.post_message(self.CompletionOpened())
 
     def refresh_completion(self) -> None:
         """Look again: the candidates changed."""
         self._complete()
+        self._tell_previewer()
 
     def _hint(self) -> str:
         if self._completer is None or not self.text.startswith("/") or not self.cursor_at_end_of_text:
             return ""
         from harness_tui.tui.prompt.completion import name_typed
 
-        name = name_typed(self.text)
-        return self._completer.hint(name) if name else ""
+        typed = name_typed(self.text)
+        return self._completer.hint(*typed) if typed is not None else ""
 
     def _name_prefix(self) -> str | None:
         """Return the part of a ``/name`` that stands before the cursor."""
@@ -181,23 +219,48 @@ class PromptField(MessageEditor):
 
         return name_being_typed(self.text, column)
 
+    def _typed_part(self) -> tuple[str, str] | None:
+        """Return what is to be completed: ``("", prefix)`` for a name, name and prefix for the one argument of it."""
+        prefix = self._name_prefix()
+        if prefix is not None:
+            return "", prefix
+        line, column = self.cursor_location
+        if self._completer is None or line != 0 or not self.text.startswith("/"):
+            return None
+        from harness_tui.tui.prompt.completion import value_being_typed
+
+        return value_being_typed(self.text, column)
+
     def _complete(self) -> None:
-        popup, completer, prefix = self._popup, self._completer, self._name_prefix()
+        popup, completer, part = self._popup, self._completer, self._typed_part()
         if popup is None or completer is None:
             return
-        if prefix is None or self._dismissed is not None:
+        if part is None or self._dismissed is not None:
             popup.close()
             return
-        if not popup.is_open and prefix == "":
+        name, prefix = part
+        if not popup.is_open and part == ("", ""):
             self.post_message(self.CompletionOpened())
-        self._offered = prefix
+        self._offered = part
         room = self.app.size.height - self.outer_size.height - 4
-        popup.offer(completer.candidates(prefix), room)
+        found = completer.values(name, prefix) if name else completer.candidates(prefix)
+        popup.offer(found, room, marked=not name)
+
+    @property
+    def shown_to_previewer(self) -> str:
+        """What stands here, nothing while a list of completions or a request takes its place."""
+        covered = not self.display or (self._popup is not None and self._popup.is_open)
+        return "" if covered else self.text
+
+    def _tell_previewer(self) -> None:
+        if self._previewer is not None:
+            self._previewer.typed(self.shown_to_previewer)
 
     def close_completion(self) -> None:
         """Close the list."""
         if self._popup is not None:
             self._popup.close()
+            self._tell_previewer()
 
     def _steer(self) -> bool:
         typed, text = self.text, self.expanded

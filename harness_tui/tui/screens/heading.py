@@ -23,7 +23,11 @@ class Heading(Widget):
 
     def show(self, title: str, hint: str) -> None:
         """Show both; the caller has cleaned them."""
-        self._lines = (((title, "bold"),), ((hint, "muted"),))
+        self.show_line(((title, "bold"),), hint)
+
+    def show_line(self, title: Line, hint: str) -> None:
+        """Show a title of several styles, and the hint."""
+        self._lines = (title, ((hint, "muted"),))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

@@ -1,0 +1,26 @@
+"""The person's own editor over the shell: the terminal is theirs until they have closed it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import App, SuspendNotSupported
+
+from harness_tui.core.errors import HarnessError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from harness_tui.tui.backend_library import LibraryFiles
+
+
+async def open_in_editor(app: App[Any], library: LibraryFiles, path: str, line: int | None = None) -> str:
+    """Open ``path`` at ``line`` and wait until the editor is closed; return what went wrong, empty for nothing."""
+    try:
+        with app.suspend():
+            await library.edit(path, line)
+    except SuspendNotSupported:
+        return "no editor can be opened on this screen"
+    except HarnessError as error:
+        return str(error)
+    return ""
