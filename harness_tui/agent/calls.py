@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from harness_tui.agent.admission import Admitter
 from harness_tui.agent.hooks import Hooks
-from harness_tui.agent.state import SessionState
+from harness_tui.agent.state import SessionState, may_import
 from harness_tui.core.errors import HarnessError, RefusedError, StalePreviewError, ToolError
 from harness_tui.core.event_parts import DiffPreview, Preview, Truncation
 from harness_tui.core.events import Event, ToolFinished, ToolProgress, ToolStarted
@@ -309,7 +309,12 @@ class CallRunner:
         parts, nested = self._state.parts, self._state.nested
         project = parts.project
         text = await nested.for_result(
-            tool, result.metadata, root=project.root, start=project.start, trusted=parts.trusted
+            tool,
+            result.metadata,
+            root=project.root,
+            start=project.start,
+            trusted=parts.trusted,
+            may_read=may_import(self._state, self._agent),
         )
         return result if text is None else replace(result, output=f"{result.output}\n\n{text}")
 

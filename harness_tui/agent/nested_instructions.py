@@ -1,4 +1,4 @@
-"""``AGENTS.md`` of folders further down: picked up when a file below them is read or changed, once each."""
+"""Instruction files of folders further down: picked up when a file below them is read or changed, once each."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from harness_tui.agent.instructions import InstructionFile, instructions_text, nested_files, read_instructions
+from harness_tui.agent.instruction_imports import MayRead
+from harness_tui.agent.instructions import InstructionFile, instructions_text, nested_files, read_with_imports
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.events import ContextCompacted
 from harness_tui.core.messages import Message, ToolMessage
 from harness_tui.core.paths import digest, is_inside
+from harness_tui.core.text import clean_for_display
 
 _LOOKED_AT_BY: Final = frozenset({"read", "edit", "write"})
 _SENT: Final = re.compile(
@@ -45,16 +47,24 @@ class NestedInstructions:
                     self._sent[html.unescape(name)] = _mark(text)
 
     async def for_result(
-        self, tool: str, metadata: dict[str, Any], *, root: Path, start: Path, trusted: bool
+        self, tool: str, metadata: dict[str, Any], *, root: Path, start: Path, trusted: bool, may_read: MayRead
     ) -> str | None:
-        """Return the text to append to a result of ``tool``: files that apply to its path and were not sent before."""
+        """Return the text to append to a result of ``tool``: files that apply to its path and were not sent before.
+
+        ``may_read`` tells what they may import.
+        """
         path = metadata.get("path")
         if tool not in _LOOKED_AT_BY or not isinstance(path, str):
             return None
-        found = await asyncio.to_thread(_find, root / path, root, start)
+        found = await asyncio.to_thread(_find, root / path, root, start, may_read)
         texts: list[str] = []
         for file in found:
             if file.name in self.in_prompt:
+                continue
+            if file.problem is not None:
+                text = f"[{clean_for_display(file.name, one_line=True)}: {file.problem}]"
+                if self._sent.setdefault(file.name, text) is text:
+                    texts.append(text)
                 continue
             text = instructions_text(file, trusted=trusted)
             sent = _SENT.search(text)
@@ -65,12 +75,12 @@ class NestedInstructions:
         return "\n\n".join(texts) or None
 
 
-def _find(path: Path, root: Path, start: Path) -> list[InstructionFile]:
+def _find(path: Path, root: Path, start: Path, may_read: MayRead) -> list[InstructionFile]:
     """Read the files that apply to ``path`` and are not part of the system prompt (those from root to start)."""
     if not is_inside(path, root):
         return []
-    known = {start, *start.parents}
-    return [read_instructions(found, root) for found in nested_files(path, root) if found.parent not in known]
+    files = nested_files(path, root, (start, *start.parents))
+    return [file for found in files for file in read_with_imports(found, root, may_read)]
 
 
 def _mark(text: str) -> str:

@@ -9,7 +9,7 @@ from harness_tui.agent.denials import denied_values
 from harness_tui.agent.instructions import InstructionFile, instruction_files
 from harness_tui.agent.ledger import SKILLS, measure, prompt_switch, sent, tool_switch, total
 from harness_tui.agent.prompt import PromptPart, build_parts, join
-from harness_tui.agent.state import SessionState
+from harness_tui.agent.state import SessionState, may_import
 from harness_tui.agent.subagents import TaskTool
 from harness_tui.core.events import ContextReported, Notice
 from harness_tui.core.messages import Message
@@ -95,7 +95,8 @@ class Outfit:
     def _read(self) -> tuple[list[PromptPart], list[InstructionFile]]:
         state = self._state
         parts, project = state.parts, state.parts.project
-        files = instruction_files(project.root, project.start, parts.places.config, parts.settings.instructions)
+        patterns, may_read = parts.settings.instructions, may_import(state, self._agent)
+        files = instruction_files(project.root, project.start, parts.places, patterns, may_read)
         made = build_parts(
             self._agent,
             root=project.root,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.choice import Choice
 from harness_tui.agent.history import History
+from harness_tui.agent.instruction_imports import MayRead, readable_without_asking
 from harness_tui.agent.ledger import sent
 from harness_tui.agent.nested_instructions import NestedInstructions
 from harness_tui.agent.parts import AgentParts
@@ -132,3 +133,10 @@ class SessionState:
     def script(self) -> AnswerScript | None:
         """The session's model where it answers in place of a person."""
         return self.parts.models.script(self.choice.model)
+
+
+def may_import(state: SessionState, agent: AgentDefinition) -> MayRead:
+    """Return what tells whether an instruction file may take in a file of the project for ``agent``."""
+    agents = (agent, *state.above)
+    root = state.parts.project.root
+    return readable_without_asking(state.parts.gate, agents, root, session=state.approvals, mode=state.mode)
