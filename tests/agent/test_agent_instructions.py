@@ -140,7 +140,7 @@ async def test_a_session_names_the_file_in_its_ledger_and_says_what_it_left_out(
         (show.project / name).parent.mkdir(exist_ok=True)
         (show.project / name).write_text(text)
     await show.say("go")
-    first, second = show.requests()
+    first, _ = show.requests()
     assert '<instructions path="CLAUDE.md">\nroot rules' in first["system"]
     assert '<instructions path="docs/more.md">\nmore rules' in first["system"]
     assert "hidden" not in str(show.requests())
