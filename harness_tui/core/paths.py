@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import os
 import stat
 from pathlib import Path
+from typing import Final
 
 from harness_tui.core.atomic import write_atomic as write_atomic
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.nofollow import open_file
+
+_KINDS: Final = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISLNK, "a link"),
+)
 
 
 def expand(text: str, base: Path) -> Path:
@@ -66,18 +78,30 @@ def read_regular(path: Path, *, max_bytes: int, follow: bool = True) -> bytes:
     try:
         descriptor = os.open(path, flags) if follow else open_file(path, flags)
     except OSError as error:
+        if error.errno == errno.ENXIO:  # what a socket says, and a device that nobody serves
+            with contextlib.suppress(OSError):
+                raise HarnessError(irregular(path.lstat().st_mode), where=str(path), code="not-regular") from error
         raise HarnessError(error.strerror or str(error), where=str(path), code="unreadable") from error
     # The descriptor is looked at before it becomes a file object: of a folder none can be made.
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
-        raise HarnessError("not a regular file", where=str(path), code="not-regular")
+        raise HarnessError(irregular(status.st_mode), where=str(path), code="not-regular")
     with os.fdopen(descriptor, "rb") as file:
         if status.st_size > max_bytes:
             raise HarnessError(
                 f"{status.st_size} bytes are more than the limit of {max_bytes}", where=str(path), code="too-large"
             )
-        return file.read(max_bytes + 1)[:max_bytes]
+        try:
+            return file.read(max_bytes + 1)[:max_bytes]
+        except OSError as error:  # files of /proc are regular, and some cannot be read
+            raise HarnessError(error.strerror or str(error), where=str(path), code="unreadable") from error
+
+
+def irregular(mode: int) -> str:
+    """Say what a file of this ``st_mode`` is that is not a regular one."""
+    what = next((name for is_kind, name in _KINDS if is_kind(mode)), "something else")
+    return f"this is {what}, not a regular file"
 
 
 def digest(data: bytes) -> str:

@@ -8,10 +8,14 @@ from typing import Final
 
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.record import record
-from harness_tui.core.text import cut_middle
+from harness_tui.core.text import cut_ends, cut_middle
 from harness_tui.tools.text_file import normal_ends, split_lines
 
 _CONTEXT: Final = 3
+_SPLIT_CHARS: Final = 1024 * 1024
+"""Longer changes are not split into lines: a few would be shown, and all of them would take many times their size."""
+_PART_CHARS: Final = 2 * TOOL_OUTPUT_BYTES
+"""So much of a part of a long change is at hand at each end: more than is shown of all of it."""
 _MATCHED_LINES: Final = 4_000
 """Above this many changed lines on one side nothing is matched inside the change: that takes the square of it."""
 
@@ -28,10 +32,13 @@ class Diff:
 def make_diff(before: str, after: str, name: str, *, created: bool = False) -> Diff:
     """Compare two texts line by line; line ends are not compared. Takes long for long texts: call it in a thread."""
     changed = _changed(normal_ends(before), normal_ends(after))
+    head = [f"--- {'/dev/null' if created else name}", f"+++ {name}"]
+    if len(changed.before) + len(changed.after) > _SPLIT_CHARS:
+        return _long(changed, head)
     body, added, removed = _hunks(split_lines(changed.before), split_lines(changed.after), changed.lines_above)
     if not body:
         return Diff("", 0, 0)
-    lines = [f"--- {'/dev/null' if created else name}", f"+++ {name}", *body]
+    lines = [*head, *body]
     cut = cut_middle("\n".join(lines) + "\n", max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
     return Diff(cut.text, added, removed)
 
@@ -107,6 +114,42 @@ def _hunks(old: list[str], new: list[str], offset: int) -> tuple[list[str], int,
             removed += i2 - i1
             added += j2 - j1
     return lines, added, removed
+
+
+def _long(changed: _Changed, head: list[str]) -> Diff:
+    """Compare texts of which only the beginning and the end are shown; their lines are counted, not made."""
+    old, new = _closed(changed.before), _closed(changed.after)
+    most = min(len(old), len(new))
+    start = old.rfind("\n", 0, _longest(most, lambda size: old[:size] == new[:size])) + 1
+    tail = _longest(most - start, lambda size: old[len(old) - size :] == new[len(new) - size :])
+    if not (_begins_line(old, len(old) - tail) and _begins_line(new, len(new) - tail)):
+        tail = len(old) - (old.find("\n", len(old) - tail) + 1 or len(old))
+    taken, put = old[start : len(old) - tail], new[start : len(new) - tail]
+    removed, added = taken.count("\n"), put.count("\n")
+    if not removed and not added:
+        return Diff("", 0, 0)
+    around = old.count("\n", 0, start) + old.count("\n", len(old) - tail)
+    ranges = [_range(0, around + lines, changed.lines_above) for lines in (removed, added)]
+    parts = [("", "\n".join([*head, f"@@ -{ranges[0]} +{ranges[1]} @@", ""])), (" ", old[:start])]
+    parts += [("-", taken), ("+", put), (" ", old[len(old) - tail :])]
+    size = sum(len(text.encode("utf-8", "surrogatepass")) + len(mark) * text.count("\n") for mark, text in parts)
+    first = "".join(_marked(mark, text[:_PART_CHARS]) for mark, text in parts)
+    last = "".join(_marked(mark, text[-_PART_CHARS:]) for mark, text in parts)
+    cut = cut_ends(first, last, size, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
+    return Diff(cut.text, added, removed)
+
+
+def _begins_line(text: str, place: int) -> bool:
+    return place == 0 or text[place - 1] == "\n"
+
+
+def _closed(text: str) -> str:
+    return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def _marked(mark: str, text: str) -> str:
+    """Return ``text``, which ends with a line end if it has any, with ``mark`` before each of its lines."""
+    return mark + text[:-1].replace("\n", f"\n{mark}") + text[-1] if text else ""
 
 
 def _whole(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:

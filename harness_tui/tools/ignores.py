@@ -21,7 +21,8 @@ class IgnoreRules:
     """
 
     def __init__(self, root: Path, folder: Path) -> None:
-        self._rules: list[tuple[Path, GitIgnoreSpec]] = []
+        self._folder = folder
+        self._rules: list[tuple[str, GitIgnoreSpec]] = []
         if not is_inside(folder, root):
             return
         folders = [parent for parent in reversed(folder.parents) if is_inside(parent, root)] + [folder]
@@ -29,12 +30,11 @@ class IgnoreRules:
         for each in folders:
             self._add(each, each / ".gitignore")
 
-    def ignores(self, path: Path, *, is_folder: bool) -> bool:
-        """Tell whether ``path``, an entry of the folder, is left out."""
-        ignored = path.name == ".git"
-        for base, spec in self._rules:
-            name = path.relative_to(base).as_posix() + ("/" if is_folder else "")
-            include = spec.check_file(name).include
+    def ignores(self, name: str, *, is_folder: bool) -> bool:
+        """Tell whether the entry ``name`` of the folder is left out."""
+        ignored = name == ".git"
+        for above, spec in self._rules:
+            include = spec.check_file(above + name + ("/" if is_folder else "")).include
             ignored = ignored if include is None else include
         return ignored
 
@@ -43,7 +43,8 @@ class IgnoreRules:
             lines = read_regular(file, max_bytes=CONFIG_BYTES).decode("utf-8", "replace").splitlines()
         except HarnessError:  # none there, or nothing that could be obeyed
             return
-        self._rules.append((base, _spec_of(lines)))
+        above = self._folder.relative_to(base).as_posix()
+        self._rules.append(("" if above == "." else f"{above}/", _spec_of(lines)))
 
 
 def _spec_of(lines: Sequence[str]) -> GitIgnoreSpec:

@@ -13,7 +13,8 @@ from typing import Final
 from harness_tui.core.errors import ToolError
 from harness_tui.core.record import record
 from harness_tui.core.text import cut_end
-from harness_tui.tools.text_file import LINE_END, LineEnds
+from harness_tui.tools.line_ends import LineEnds
+from harness_tui.tools.text_file import normal_ends
 
 _SHOWN_MATCHES: Final = 20
 _COUNTED: Final = 1_000
@@ -42,7 +43,7 @@ class Applied:
 
 def apply_edit(raw: str, edit: Edit) -> Applied:
     """Return ``raw`` with ``edit`` done. The replacement is literal. Raises ``ToolError`` that says what was found."""
-    old, new = LINE_END.sub("\n", edit.old), LINE_END.sub("\n", edit.new)
+    old, new = normal_ends(edit.old), normal_ends(edit.new)
     if not old and not raw and new:
         return Applied(edit.new, 1)
     if not old:
@@ -55,6 +56,8 @@ def apply_edit(raw: str, edit: Edit) -> Applied:
     if old == new:
         raise ToolError("old and new are the same", where=edit.where, code="no-change")
     ends = LineEnds(raw)
+    if edit.replace_all and old in ends.normal and (done := ends.replace_all(old, new)) is not None:
+        return Applied(*done)
     places = _places_apart(ends.normal, old) if edit.replace_all else _places(ends.normal, old)
     if len(places) > 1 and not edit.replace_all:
         lines = sorted({ends.line_of(place) for place in places})
@@ -94,8 +97,10 @@ def _replace_exact(ends: LineEnds, old: str, new: str, places: list[int]) -> App
 
 
 def _replace_tolerant(ends: LineEnds, old: str, new: str, edit: Edit) -> Applied:
-    lines = ends.normal.split("\n")
     wanted = old.split("\n")
+    if not all(line.strip() in ends.normal for line in wanted):  # so no place can be it: the file may be long
+        raise _not_found(edit, ends.normal.split("\n", _NEAR_LINES), wanted)
+    lines = ends.normal.split("\n")
     closed = len(wanted) > 1 and wanted[-1] == ""  # old ends with a line end: it is replaced as well
     if closed:
         wanted.pop()

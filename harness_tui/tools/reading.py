@@ -7,6 +7,7 @@ and one odd character makes four bytes of each of its letters. Blocks: call it i
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -18,7 +19,7 @@ from typing import Final
 from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.limits import LINE_CHARS, MIB, READ_BYTES, TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.nofollow import MovedError, open_file
-from harness_tui.core.paths import read_regular
+from harness_tui.core.paths import irregular, read_regular
 from harness_tui.core.record import record
 from harness_tui.tools.text_file import binary_error, marked_encoding, split_lines
 
@@ -65,12 +66,11 @@ def window_of(data: bytes, where: str, *, offset: int, limit: int) -> Window:
     bom, encoding = marked_encoding(data)
     if encoding is None or (encoding == "utf-8" and b"\0" in data):
         raise binary_error(where, len(data))
-    if encoding.startswith("utf-16") or encoding.startswith("utf-32"):
+    if encoding.startswith(("utf-16", "utf-32")):
         try:
-            lines = split_lines(data[len(bom) :].decode(encoding))
+            return _wide_window(memoryview(data)[len(bom) :], encoding, offset, limit)
         except UnicodeDecodeError as error:
             raise binary_error(where, len(data)) from error
-        return Window(lines[offset - 1 : offset - 1 + limit], offset, len(lines), True)
     found = _spans(data, len(bom), offset, limit)
     return _decoded(
         ((data[start : min(end, start + _KEPT_BYTES)], end - start) for start, end in found),
@@ -78,6 +78,27 @@ def window_of(data: bytes, where: str, *, offset: int, limit: int) -> Window:
         offset,
         _count(data, len(bom)),
     )
+
+
+def _wide_window(data: memoryview, encoding: str, offset: int, limit: int) -> Window:
+    """Return lines of a text of two or four bytes a character, decoded piece by piece: as a whole it is much larger."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    lines: list[str] = []
+    number, rest = 1, ""  # the line that goes on, and its beginning
+    for start in range(0, len(data), _BLOCK):
+        is_last = start + _BLOCK >= len(data)
+        text = rest + decoder.decode(bytes(data[start : start + _BLOCK]), is_last)
+        held = "\r" if text.endswith("\r") and not is_last else ""  # its line feed may follow
+        text = text.removesuffix(held)
+        last_end = max(text.rfind("\n"), text.rfind("\r")) + 1
+        text, rest = text[:last_end], text[last_end:] + held
+        ends = text.count("\n") + text.count("\r") - text.count("\r\n")
+        if number + ends > offset and len(lines) < limit:
+            lines += split_lines(text)[max(0, offset - number) :][: limit - len(lines)]
+        number += ends
+    if rest and offset <= number and len(lines) < limit:
+        lines.append(rest)
+    return Window(lines, offset, number if rest else number - 1, True)
 
 
 def _spans(data: bytes, start: int, offset: int, limit: int) -> Iterator[tuple[int, int]]:
@@ -112,8 +133,9 @@ def walk(path: Path, where: str, *, offset: int, limit: int) -> Window:
     """Return lines of a large file without holding it; lines end at ``\\n`` here. Raises as :func:`load`."""
     descriptor = open_file(path, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ToolError("not a regular file", where=where, code="not-regular")
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise ToolError(irregular(mode), where=where, code="not-regular")
         number, walked = 1, 0
         rest, size = b"", 0  # the beginning of the line that goes on, and how many bytes it has so far
         found: list[tuple[bytes, int]] = []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import stat
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -12,11 +14,16 @@ from typing import Any, Final
 from harness_tui.config.bundled_rules import SECRET_FILES
 from harness_tui.core.errors import ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
+from harness_tui.core.limits import MIB
+from harness_tui.core.nofollow import stat_file
+from harness_tui.core.paths import irregular
 from harness_tui.core.patterns import matches
 from harness_tui.core.seams import PreparedCall, ProcessSpawner, ToolContext, ToolResult
+from harness_tui.core.text import cut_end
 from harness_tui.tools.builtin import BuiltinTool, title_of
 from harness_tui.tools.confirming import existing, holds
 from harness_tui.tools.globs import matches_glob
+from harness_tui.tools.names import shown_name
 from harness_tui.tools.outputs import limited_result
 from harness_tui.tools.ripgrep import SEARCH, run_ripgrep
 from harness_tui.tools.targets import Target, check_unmoved, find_target, shown_all
@@ -25,6 +32,9 @@ _FILES: Final = 200_000
 _SHOWN_FILES: Final = 1_000
 _MATCHES: Final = 10_000
 _SHOWN_MATCHES: Final = 250
+_SEARCHED_BYTES: Final = 1024 * MIB
+_ERROR_LINES: Final = 12
+_ERROR_CHARS: Final = 2_000
 _PLAIN_NAME: Final = re.compile(r"[\w.*?-]+")
 _PATH: Final = {"type": "string", "description": "Folder to search, by default the working folder"}
 
@@ -81,7 +91,7 @@ class GlobTool(BuiltinTool):
         )
         names = await asyncio.to_thread(_matching, output.records, pattern)
         shown = await asyncio.to_thread(existing, target.path, names[:_SHOWN_FILES])
-        lines = await asyncio.to_thread(shown_all, (target.path / name for name in shown), context)
+        lines = await asyncio.to_thread(shown_all, [target.path / name for name in shown], context)
         notes: list[str] = []
         if len(names) > _SHOWN_FILES:
             notes.append(f"[{len(names)} files fit, {_SHOWN_FILES} are shown: use a narrower pattern]")
@@ -90,18 +100,16 @@ class GlobTool(BuiltinTool):
         if not names:
             notes.insert(0, "No files fit.")
         return await limited_result(
-            _shown(lines), context, notes="\n".join(notes), metadata={"path": target.name, "count": len(names)}
+            "\n".join(map(shown_name, lines)),
+            context,
+            notes="\n".join(notes),
+            metadata={"path": target.name, "count": len(names)},
         )
 
 
 def _matching(records: list[bytes], pattern: str) -> list[str]:
     names = (record.decode("utf-8", "surrogateescape").removeprefix("./") for record in records)
     return sorted(name for name in names if matches_glob(pattern, name))
-
-
-def _shown(lines: list[str]) -> str:
-    """Return lines with names of files as text: bytes of a name that are none are replaced."""
-    return "\n".join(lines).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +157,18 @@ class GrepTool(BuiltinTool):
         """Search. Raises ``ToolError``, with ripgrep's words for a pattern that is none."""
         target, pattern, include = prepared.state
         check_unmoved(self.name, target, context)
-        if not target.path.exists():
-            raise ToolError("there is no such file or folder", where=f"grep: {target.name}", code="not-found")
-        folder = target.path if target.path.is_dir() else target.path.parent
-        what = "." if target.path.is_dir() else f"./{target.path.name}"
+        folder, what = await asyncio.to_thread(_searched, target)
         output = await run_ripgrep(
             self._spawner,
             self.name,
-            [*SEARCH, *_include_options(include), f"--regexp={pattern}", "--", what],
+            [*SEARCH, f"--max-count={_MATCHES + 1}", *_include_options(include), f"--regexp={pattern}", "--", what],
             root=context.root,
             cwd=folder,
             separator=b"\n",
             max_records=_MATCHES,
         )
         if output.code == 2 and not output.records:
-            raise ToolError(output.errors.strip() or "the search failed", where="grep", code="search")
+            raise ToolError(_last_words(output.errors) or "the search failed", where="grep", code="search")
         found, secret = await asyncio.to_thread(_kept, output.records, include, target)
         return await self._result(
             found, secret, output.more, output.errors if output.code == 2 else "", target, context
@@ -176,7 +181,7 @@ class GrepTool(BuiltinTool):
         shown = await asyncio.to_thread(_confirmed, found[:_SHOWN_MATCHES], folder)
         gone = min(len(found), _SHOWN_MATCHES) - len(shown)
         paths = list(dict.fromkeys(match.path for match in found))
-        names = dict(zip(paths, shown_all((folder / path for path in paths), context), strict=True))
+        names = dict(zip(paths, map(shown_name, shown_all((folder / path for path in paths), context)), strict=True))
         lines = [f"{names[match.path]}:{match.line}: {match.text}" for match in shown]
         notes: list[str] = []
         if not found:
@@ -188,12 +193,44 @@ class GrepTool(BuiltinTool):
         if more is not None:
             notes.append(f"[not everything was searched: {more}]")
         if secret:
-            listed = ", ".join(sorted(secret)[:5])
+            listed = ", ".join(map(shown_name, sorted(secret)[:5]))
             notes.append(f"[matches in {listed} are not shown: such files are searched only when path names them]")
         if errors.strip():
             notes.append(f"[not everything could be searched: {errors.strip().splitlines()[-1]}]")
         metadata = {"path": target.name, "matches": len(found), "files": len(names)}
-        return await limited_result(_shown(lines), context, notes=_shown(notes), metadata=metadata)
+        return await limited_result("\n".join(lines), context, notes="\n".join(notes), metadata=metadata)
+
+
+def _searched(target: Target) -> tuple[Path, str]:
+    """Return the folder to search in, and what in it. Raises ``ToolError`` for what ripgrep would never be done with.
+
+    It opens what it is named and waits: for a FIFO's writer, or for the end of a device.
+    """
+    where = f"grep: {target.name}"
+    try:
+        status = stat_file(target.path)
+    except FileNotFoundError as error:
+        raise ToolError("there is no such file or folder", where=where, code="not-found") from error
+    except OSError as error:
+        raise ToolError(error.strerror or str(error), where=where, code="unreadable") from error
+    if stat.S_ISDIR(status.st_mode):
+        return target.path, "."
+    if not stat.S_ISREG(status.st_mode):
+        raise ToolError(irregular(status.st_mode), where=where, code="not-regular")
+    if status.st_size > _SEARCHED_BYTES:
+        raise ToolError(
+            f"the file has {status.st_size} bytes, {_SEARCHED_BYTES // MIB} MiB at most are searched",
+            where=where,
+            mend="use bash with rg or grep, in the background",
+            code="too-large",
+        )
+    return target.path.parent, f"./{target.path.name}"
+
+
+def _last_words(errors: str) -> str:
+    """Return what ripgrep says, without what it was given: that may be long, and stands in the call."""
+    lines = errors.strip().splitlines()
+    return cut_end("\n".join(lines if len(lines) <= _ERROR_LINES else lines[-_ERROR_LINES:]), _ERROR_CHARS)
 
 
 def _include_options(include: str | None) -> list[str]:
@@ -212,12 +249,16 @@ def _kept(records: list[bytes], include: str | None, target: Target) -> tuple[li
     found: list[_Match] = []
     secret: set[str] = set()
     whole = target.path.is_dir()
+    folder = target.path if whole else target.path.parent
+    begun = b""  # of a name with a line end in it
     for record in records:
-        name, _, rest = record.partition(b"\0")
+        name, is_match, rest = record.partition(b"\0")
         number, _, text = rest.partition(b":")
-        if not number.isdigit():  # "binary file matches" and the like
+        if not is_match or not number.isdigit():  # "binary file matches" and the like
+            begun += record + b"\n"
             continue
-        path = name.decode("utf-8", "surrogateescape").removeprefix("./")
+        path = _path_of(begun, name, folder)
+        begun = b""
         if include is not None and not matches_glob(include, path):
             continue
         if whole and _is_secret(path):
@@ -225,6 +266,17 @@ def _kept(records: list[bytes], include: str | None, target: Target) -> tuple[li
             continue
         found.append(_Match(path, int(number), text.decode("utf-8", "replace").rstrip("\r")))
     return sorted(found, key=lambda match: (match.path, match.line)), secret
+
+
+def _path_of(begun: bytes, name: bytes, folder: Path) -> str:
+    """Return the path of a match; ``begun`` are the lines before it, which may be the beginning of its name."""
+    whole = begun + name
+    while b"\n" in whole:
+        path = whole.decode("utf-8", "surrogateescape").removeprefix("./")
+        if os.path.lexists(folder / path):
+            return path
+        whole = whole.partition(b"\n")[2]
+    return name.decode("utf-8", "surrogateescape").removeprefix("./")
 
 
 def _confirmed(found: list[_Match], folder: Path) -> list[_Match]:

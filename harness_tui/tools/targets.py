@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from harness_tui.core.errors import HarnessError, StalePreviewError, ToolError
 from harness_tui.core.paths import is_inside, name_in, resolve
 from harness_tui.core.record import record
 from harness_tui.core.seams import Check, ToolContext
+from harness_tui.core.text import cut_end
+
+_SHOWN_CHARS: Final = 200
 
 
 @record
@@ -34,9 +38,19 @@ def find_target(tool: str, asked: str, context: ToolContext) -> Target:
     """Return what ``asked`` names; relative paths start in the start folder. Raises ``ToolError``."""
     try:
         path, root = resolve(asked, context.cwd), context.root.resolve()
+        check_nameable(path)
     except HarnessError as error:
-        raise ToolError(error.what, where=f"{tool}: {asked!r}", code="path") from error
+        raise ToolError(error.what, where=f"{tool}: {cut_end(repr(asked), _SHOWN_CHARS)}", code="path") from error
     return Target(asked, path, name_in(path, root), is_inside(path, root))
+
+
+def check_nameable(path: Path) -> None:
+    """Raise ``HarnessError`` for a path that no file can have here: it, or a name in it, is too long."""
+    try:
+        path.lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise HarnessError("the path, or a name in it, is too long for a file") from error
 
 
 def check_unmoved(tool: str, target: Target, context: ToolContext) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_left
 from typing import Final
 
 from harness_tui.core.errors import ToolError
@@ -178,68 +177,19 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
-def line_end_of(text: str) -> str:
-    """Return the line end that ``text`` uses most, ``\\n`` when it has none."""
-    ends = LINE_END.findall(text)
-    return max(("\n", "\r\n", "\r"), key=ends.count) if ends else "\n"
-
-
 def uniform_line_end(text: str) -> str | None:
     """Return the only line end of ``text``, ``None`` when it has none or several."""
-    ends = set(LINE_END.findall(text))
-    return ends.pop() if len(ends) == 1 else None
+    pairs, feeds, returns = text.count("\r\n"), text.count("\n"), text.count("\r")
+    if pairs:
+        return "\r\n" if pairs == feeds == returns else None
+    return None if bool(feeds) == bool(returns) else "\n" if feeds else "\r"
 
 
 def with_line_end(text: str, end: str) -> str:
     """Return ``text`` with every line end replaced by ``end``."""
-    return LINE_END.sub(lambda _match: end, text)
+    return normal_ends(text).replace("\n", end)
 
 
 def normal_ends(text: str) -> str:
     """Return ``text`` with every line end as ``\\n``."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-class LineEnds:
-    """A text with all its line ends as ``\\n`` (``normal``), and the way back to the text as it was."""
-
-    def __init__(self, raw: str) -> None:
-        self.raw = raw
-        self.normal = normal_ends(raw)
-        self._plain = self.normal is raw  # every end is "\n" already: there is nothing to look up
-        self._ends: list[str] = [] if self._plain else LINE_END.findall(raw)
-        self._places = [] if self._plain else [match.start() for match in re.finditer("\n", self.normal)]
-        self._wide = [place for place, end in zip(self._places, self._ends, strict=True) if end == "\r\n"]
-
-    def replace(self, start: int, end: int, new: str) -> str:
-        """Return ``raw`` with ``normal[start:end]`` replaced by ``new``.
-
-        The line ends of ``new`` become those of the lines that they stand for; further ones follow the last of these,
-        or the nearest line before, or the next one.
-        """
-        low, high = self.raw_span(start, end)
-        return self.raw[:low] + self.fitted(start, end, new) + self.raw[high:]
-
-    def fitted(self, start: int, end: int, new: str) -> str:
-        """Return ``new`` with the line ends that :meth:`replace` gives it in the place of ``normal[start:end]``."""
-        if self._plain:
-            return normal_ends(new)
-        first, last = bisect_left(self._places, start), bisect_left(self._places, end)
-        old_ends = self._ends[first:last]
-        if old_ends:
-            spare = old_ends[-1]
-        elif self._ends:
-            spare = self._ends[first - 1] if first else self._ends[0]
-        else:
-            spare = "\n"
-        pieces = LINE_END.split(new)
-        ends = [*old_ends[: len(pieces) - 1], *[spare] * (len(pieces) - 1 - len(old_ends)), ""]
-        return "".join(piece + end for piece, end in zip(pieces, ends, strict=True))
-
-    def raw_span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where ``normal[start:end]`` lies in ``raw``."""
-        return start + bisect_left(self._wide, start), end + bisect_left(self._wide, end)
-
-    def line_of(self, index: int) -> int:
-        """Return the number, from 1, of the line that holds ``normal[index]``."""
-        return (self.normal.count("\n", 0, index) if self._plain else bisect_left(self._places, index)) + 1

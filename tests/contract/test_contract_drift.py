@@ -52,10 +52,10 @@ def test_a_missing_file_a_folder_and_a_fifo_are_named(tmp_path: Path) -> None:
     path = tmp_path / SCHEMA_FILE
     assert check(tmp_path) == [f"{path}: No such file or directory; run harness protocol generate"]
     path.mkdir()
-    assert check(tmp_path) == [f"{path}: not a regular file; run harness protocol generate"]
+    assert check(tmp_path) == [f"{path}: this is a folder, not a regular file; run harness protocol generate"]
     path.rmdir()
     os.mkfifo(path)
-    assert check(tmp_path) == [f"{path}: not a regular file; run harness protocol generate"]
+    assert check(tmp_path) == [f"{path}: this is a FIFO, not a regular file; run harness protocol generate"]
 
 
 def test_bytes_that_are_no_text_are_a_difference(tmp_path: Path) -> None:
