@@ -211,9 +211,7 @@ class Compactor:
         parts = [f"<summary>\n{summary}\n</summary>"]
         if left_out:
             names = ", ".join(clean_for_display(name, one_line=True) for name in left_out)
-            parts.append(
-                f"These skills were loaded, and there was no room for them here; load again what you need: {names}"
-            )
+            parts.append(f"Skills that were loaded and for which there is no room here, to be loaded again: {names}")
         if working.todos:
             steps = "\n".join(f"- [{item.state}] {item.id}: {item.text}" for item in working.todos)
             parts.append(f"<todos>\n{steps}\n</todos>")
