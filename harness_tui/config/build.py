@@ -27,6 +27,7 @@ from harness_tui.config.settings import (
     ModelLimits,
     ModelPrice,
     ProviderSettings,
+    SessionsSettings,
 )
 from harness_tui.config.substitution import Substitution
 from harness_tui.core.errors import HarnessError
@@ -154,6 +155,13 @@ class Builder:
             if (value := self.scalar("compaction", name)) is not None
         }
         return CompactionSettings(**given)
+
+    def sessions(self) -> SessionsSettings:
+        """Return how much room sessions may take."""
+        names = ("total_mb", "session_mb")
+        return SessionsSettings(
+            **{name: value for name in names if (value := self.scalar("sessions", name)) is not None}
+        )
 
     def untrusted_lsp_server(self, name: str) -> LspServerSettings:
         """Return a language server as it is written, nothing put in, marked as not trusted."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from harness_tui.config.fragment import Dialect, Fragment, Keys
+from harness_tui.config.own_alone import why_own_alone
 from harness_tui.config.problems import Problem
 from harness_tui.config.sources import SourceFile
 from harness_tui.core.record import record
@@ -64,6 +65,11 @@ class Layers:
         if keys[0] in _ADDRESSES and isinstance(value, dict):
             self._keep_credentials_at_home(source, fragment, keys, cast(dict[str, Any], value))
         for path, item in _flatten(value, keys):
+            mend = why_own_alone(path, item) if source.of_project else None
+            if mend is not None:
+                text = f"{'.'.join(path)}: this is not read in a project"
+                self.problems.append(Problem(fragment.where(path), "not-in-project", text, mend))
+                continue
             self.put(path, Leaf(item, fragment.where(path), fragment.path, source.of_project, fragment.dialect))
         if len(keys) > 1:
             self.places[keys] = fragment.where(keys)

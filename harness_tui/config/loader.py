@@ -20,11 +20,11 @@ from harness_tui.config.bundled_rules import BUNDLED_RULES
 from harness_tui.config.files import FileRecord, Inventory, read_inventory
 from harness_tui.config.fragment import Fragment, Keys
 from harness_tui.config.layers import Layers, Leaf, Origin, closing_entries, entries_of
+from harness_tui.config.own_alone import why_own_alone
 from harness_tui.config.places import Places
 from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
 from harness_tui.config.rules import MODES, ask_for_everything
-from harness_tui.config.session_limits import session_limits
 from harness_tui.config.settings import LspSettings, McpServerSettings, RuleLayer, Settings
 from harness_tui.config.sources import FOREIGN_AGENTS
 from harness_tui.config.substitution import Substitution
@@ -132,10 +132,10 @@ class _Loading:
             tui=self._builder.mapping("tui"),
             hooks=self._builder.hooks(),
             compaction=self._builder.compaction(),
-            sessions=session_limits(self._layers, self._builder.problems),
+            sessions=self._builder.sessions(),
             unusable=self._builder.unusable,
         )
-        problems = [*self._problems, *self._layers.problems, *self._builder.problems]
+        problems = [*self._problems, *self._layers.problems, *self._held.problems, *self._builder.problems]
         untrusted_agents = {name: item for name, item in held.untrusted_agents().items() if name not in agents}
         return Loaded(settings, tuple(problems), tuple(self._origins(settings)), self._trust, untrusted_agents)
 
@@ -154,7 +154,7 @@ class _Loading:
             self._layers.lay(source, fragment, only=closing)
             others = [keys for keys in entries_of(fragment) if keys not in closing]
             self._held.lay(source, fragment, only=others)
-            self._tell_untrusted(fragment, others)
+            self._tell_untrusted(fragment, [keys for keys in others if why_own_alone(keys, None) is None])
         else:
             self._layers.lay(source, fragment)
 

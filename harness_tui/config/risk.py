@@ -16,7 +16,7 @@ from harness_tui.core.paths import digest
 from harness_tui.core.record import record
 from harness_tui.core.text import cut_end
 
-_WIDENING_KEYS: Final = ("agent", "mode", "instructions", "hooks")
+_WIDENING_KEYS: Final = ("agent", "instructions", "hooks")
 _RIGHTS_KEYS: Final = ("allowed-tools", "tools", "permission", "permissions", "hooks", "agent", "shell")
 _AGENT_PROSE: Final = ("description", "prompt")
 _KEY: Final = re.compile(r"""(["']?)([^\s\-#?:\[\]{}"'&*!|>%@`,\\][^:"'\\]*?)\1[ \t]*:(?:[ \t]|$)""")

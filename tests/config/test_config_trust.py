@@ -188,7 +188,7 @@ def test_only_what_can_run_or_widen_rights_asks_again(world, name, before, after
             False,
         ),
         (CONFIG.replace("notes.md", "~/.ssh/config"), False),
-        (CONFIG + "mode: accept-edits\n", False),
+        (CONFIG + "mode: accept-edits\n", True),  # no project has a say in it
         (CONFIG + "hooks: {start: [x]}\n", False),
     ],
 )
