@@ -15,6 +15,7 @@ from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
 from harness_tui.config.rules import spread
 from harness_tui.config.settings import (
+    COMPATIBLE_PROVIDERS,
     CompactionSettings,
     EgressEntry,
     EgressSettings,
@@ -259,7 +260,8 @@ class Builder:
 
     def _provider(self, keys: Keys, values: dict[str, Any], where: str) -> ProviderSettings:
         url = values.get("base_url")
-        kind = values.get("kind") or ("openai-compatible" if url else keys[-1])
+        compatible = bool(url) or keys[-1] in COMPATIBLE_PROVIDERS
+        kind = values.get("kind") or ("openai-compatible" if compatible else keys[-1])
         check_provider(keys, kind, values, where, self._place)
         models = {name: self._limits((*keys, "models", name), item) for name, item in values.get("models", {}).items()}
         return ProviderSettings(

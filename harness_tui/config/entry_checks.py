@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from harness_tui.config.fragment import Keys
-from harness_tui.config.settings import PROVIDER_KINDS
+from harness_tui.config.settings import COMPATIBLE_PROVIDERS, PROVIDER_KINDS
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.redaction import redact
 
@@ -30,7 +30,7 @@ def check_provider(
     url = values.get("base_url")
     if url:
         _check_base_url(url, place_of((*keys, "base_url"), where))
-    elif kind == "openai-compatible":
+    elif kind == "openai-compatible" and keys[-1] not in COMPATIBLE_PROVIDERS:
         mend = "write it like http://127.0.0.1:8080/v1"
         raise HarnessError("'base_url' is missing", where=where, mend=mend, code="no-address")
     check_headers(values.get("headers", {}), lambda name: place_of((*keys, "headers", name), where))

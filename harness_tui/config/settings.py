@@ -23,6 +23,9 @@ PROVIDER_KINDS: Final = (
 )
 """What ``kind`` of a provider may be; those but the first and the last have an address of their own."""
 
+COMPATIBLE_PROVIDERS: Final = ("openrouter", "groq", "mistral", "deepseek", "xai")
+"""Names of providers that are of the first kind where nothing is said, and have an address of their own."""
+
 
 @record
 class ModelPrice:

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from harness_tui.core.seams import Model
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.openai_compatible import OpenAICompatibleModel
+from harness_tui.models.providers import COMPATIBLE
 
 OPENAI_HOST: Final = "api.openai.com"
-COMPATIBLE: Final = "openai-compatible"
 
 
 def adapter_kind(endpoint: Endpoint) -> str:

@@ -69,7 +69,8 @@ class Catalogue:
                     ModelInfo(f"{name}/*", name, available=False, why=reason, mend="see 'harness config check'")
                 )
         for entry in KEY_PROVIDERS:
-            if entry.name not in settings.providers:
+            shown = entry.is_first or self._targets.hosted(entry) is not None  # not what everybody lacks
+            if shown and entry.name not in settings.providers:
                 rows.append(self._hosted(entry, entry.model))
         rows += self._named(rows)
         return self._marked([*rows, ModelInfo(offline.NAME, offline.NAME)])
@@ -117,7 +118,7 @@ class Catalogue:
             )
 
     def _hosted(self, entry: KeyProvider, model: str) -> ModelInfo:
-        tag = PriceTag(entry.name, "", model)
+        tag = PriceTag(entry.kind, entry.base_url, model)
         if self._targets.hosted(entry) is not None:
             return ModelInfo(f"{entry.name}/{model}", entry.name, tag=tag)
         why = self._targets.no_key(entry)
@@ -201,7 +202,7 @@ class Catalogue:
         if entry.name in self._targets.settings.providers or (endpoint := self._targets.hosted(entry)) is None:
             return []
         models = await self._ask(endpoint)
-        return self._rows(entry.name, models, PriceTag(entry.name, endpoint.base_url, ""))
+        return self._rows(entry.name, models, PriceTag(entry.kind, endpoint.base_url, ""))
 
     async def _listed(self, provider: ProviderSettings) -> builtins.list[ModelInfo]:
         if self._targets.fault(provider) is not None:

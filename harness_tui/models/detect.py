@@ -41,17 +41,19 @@ async def detect(
     *,
     local_providers: Sequence[LocalProvider] = LOCAL_PROVIDERS,
 ) -> list[Detected]:
-    """Return what was found, in the order of preference: anthropic, openai, google, local servers.
+    """Return what was found, in the order of preference: anthropic, openai, google, local servers, other keys.
 
     ``hosted`` gives the endpoint of a provider whose key there is.
     """
     found = [
-        Detected(provider.name, "key", endpoint.key_source or "")
+        (provider.is_first, Detected(provider.name, "key", endpoint.key_source or ""))
         for provider in key_providers
         if (endpoint := hosted(provider)) is not None
     ]
     servers = await asyncio.gather(*map(server, local_providers))
-    return found + [one for one in servers if one is not None and one.models]
+    first = [one for is_first, one in found if is_first]
+    others = [one for is_first, one in found if not is_first]
+    return first + [one for one in servers if one is not None and one.models] + others
 
 
 async def server(provider: LocalProvider) -> Detected | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from harness_tui.core.errors import UsageError
@@ -14,6 +14,9 @@ from harness_tui.core.redaction import SECRET_NAMES
 
 _SHORTEST: Final = 4
 """Shorter values of headers (``1``, ``on``) say nothing, and would tear other words apart."""
+
+_SECRET_CHARS: Final = 12
+"""Shorter texts of a body that are named like secrets are words of the protocol."""
 
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
@@ -42,8 +45,9 @@ class Endpoint:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What is a secret wherever it stands: the key, and the values of headers that are named like secrets."""
+        """What is a secret wherever it stands: the key, and what is named like a secret in headers and body."""
         values = [value for name, value in self.headers.items() if SECRET_NAMES.search(name)]
+        values += _secret_values(self.extra_body)
         return tuple(value for value in (self.api_key or "", *values) if value.strip())
 
     @property
@@ -55,6 +59,21 @@ class Endpoint:
     def url(self, path: str) -> str:
         """Return the address of ``path`` (``chat/completions``, ``models``)."""
         return f"{self.base_url.rstrip('/')}/{path}"
+
+
+def _secret_values(data: Any, name: str = "") -> list[str]:
+    """Return each text in ``data`` that is named like a secret, or lies in what is."""
+    match data:
+        case str():
+            is_secret = len(data) >= _SECRET_CHARS and SECRET_NAMES.search(name) is not None
+            return [data] if is_secret else []  # a "stop_token" is none
+        case Mapping():
+            items = cast(Mapping[Any, Any], data).items()
+            return [found for key, value in items for found in _secret_values(value, f"{name} {key}")]
+        case list():
+            return [found for value in cast(list[Any], data) for found in _secret_values(value, name)]
+        case _:
+            return []
 
 
 def check_endpoint(endpoint: Endpoint) -> None:

@@ -17,8 +17,9 @@ WAYS: Final = """\
 Ways to get a model:
 
 - a key in the environment: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` (with `OPENAI_BASE_URL` for another server), \
-`GEMINI_API_KEY` or `GOOGLE_API_KEY`
-- a key that is kept: `harness auth add anthropic` (or `openai`, `google`) asks for it once
+`GEMINI_API_KEY` or `GOOGLE_API_KEY`; `OPENROUTER_API_KEY`, `GROQ_API_KEY`, `MISTRAL_API_KEY`, `DEEPSEEK_API_KEY`, \
+`XAI_API_KEY`
+- a key that is kept: `harness auth add anthropic` (or another one of these) asks for it once
 - a model server on this machine: ollama (port 11434), llama.cpp (8080), LM Studio (1234) or vLLM (8000) is found by \
 itself, and `/model` finds one that was started later
 - a model file on this machine, without a server: `harness run --model local:/path/to/model.gguf "..."` (needs \

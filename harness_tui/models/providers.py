@@ -1,7 +1,4 @@
-"""Providers that need no configuration: a key in the environment, or a server on a usual port of this machine.
-
-Each is served through the chat completions protocol, which all of them speak.
-"""
+"""Providers that need no configuration: a key in the environment, or a server on a usual port of this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +16,8 @@ from harness_tui.models.key_store import StoredKey, origin
 class KeyProvider:
     """A hosted provider. ``keys`` are the variables that may hold its key, ``base_variable`` moves it elsewhere.
 
-    ``model`` is taken when its list of models cannot be read, else the highest version that fits ``prefer``.
+    ``model`` is taken when its list of models cannot be read, else the highest version that fits ``prefer``. ``kind``
+    is the protocol that it speaks: its own, or chat completions as most do.
     """
 
     name: str
@@ -28,6 +26,12 @@ class KeyProvider:
     base_url: str
     model: str
     prefer: re.Pattern[str]
+    kind: str
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it comes before the servers of this machine where nobody named a model."""
+        return self.kind != COMPATIBLE
 
 
 @record
@@ -39,14 +43,17 @@ class LocalProvider:
     port: int
 
 
+COMPATIBLE: Final = "openai-compatible"
+
 KEY_PROVIDERS: Final = (
     KeyProvider(
         "anthropic",
         ("ANTHROPIC_API_KEY",),
         "ANTHROPIC_BASE_URL",
         "https://api.anthropic.com/v1/",
-        "claude-sonnet-4-5",
+        "claude-sonnet-5",
         re.compile(r"claude-sonnet-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?"),
+        "anthropic",
     ),
     KeyProvider(
         "openai",
@@ -55,14 +62,61 @@ KEY_PROVIDERS: Final = (
         "https://api.openai.com/v1/",
         "gpt-5",
         re.compile(r"gpt-(\d+)(?:\.(\d+))?"),
+        "openai",
     ),
     KeyProvider(
         "google",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         "GEMINI_BASE_URL",
         "https://generativelanguage.googleapis.com/v1beta/openai/",
-        "gemini-2.5-flash",
+        "gemini-3.5-flash",
         re.compile(r"(?:models/)?gemini-(\d+)(?:\.(\d+))?-flash"),
+        "google",
+    ),
+    KeyProvider(
+        "openrouter",
+        ("OPENROUTER_API_KEY",),
+        "OPENROUTER_BASE_URL",
+        "https://openrouter.ai/api/v1",
+        "anthropic/claude-sonnet-5",
+        re.compile(r"anthropic/claude-sonnet-(\d+)(?:[.-](\d{1,2}))?"),
+        COMPATIBLE,
+    ),
+    KeyProvider(
+        "groq",
+        ("GROQ_API_KEY",),
+        "GROQ_BASE_URL",
+        "https://api.groq.com/openai/v1",
+        "openai/gpt-oss-120b",
+        re.compile(r"openai/gpt-oss-(\d+)()b"),
+        COMPATIBLE,
+    ),
+    KeyProvider(
+        "mistral",
+        ("MISTRAL_API_KEY",),
+        "MISTRAL_BASE_URL",
+        "https://api.mistral.ai/v1",
+        "mistral-large-latest",
+        re.compile(r"mistral-large-()()latest"),
+        COMPATIBLE,
+    ),
+    KeyProvider(
+        "deepseek",
+        ("DEEPSEEK_API_KEY",),
+        "DEEPSEEK_BASE_URL",
+        "https://api.deepseek.com/v1",
+        "deepseek-chat",
+        re.compile(r"deepseek-v(\d+)(?:\.(\d+))?-pro"),
+        COMPATIBLE,
+    ),
+    KeyProvider(
+        "xai",
+        ("XAI_API_KEY",),
+        "XAI_BASE_URL",
+        "https://api.x.ai/v1",
+        "grok-4.3",
+        re.compile(r"grok-(\d+)(?:\.(\d+))?"),
+        COMPATIBLE,
     ),
 )
 """In the order in which one is taken when there are several."""
@@ -103,11 +157,11 @@ def hosted(
     found, kept = key_of(provider, environ), stored.get(provider.name)
     if found is not None:
         source = provider.base_variable if moved else found[0]
-        return Endpoint(provider.name, base, found[1], found[0], source=source, kind=provider.name)
+        return Endpoint(provider.name, base, found[1], found[0], source=source, kind=provider.kind)
     if kept is None or not kept.fits(base):
         return None
     source = provider.base_variable if moved else stored_source(kept)
-    return Endpoint(provider.name, base, None, stored_source(kept), source=source, kind=provider.name, stored=True)
+    return Endpoint(provider.name, base, None, stored_source(kept), source=source, kind=provider.kind, stored=True)
 
 
 def stored_source(kept: StoredKey) -> str:
@@ -164,7 +218,7 @@ def preferred(provider: KeyProvider, models: Sequence[str]) -> str | None:
     best: tuple[tuple[int, int], str] | None = None
     for model in models:
         if (found := provider.prefer.fullmatch(model)) is not None:
-            version = (int(found[1]), int(found[2] or 0))
+            version = (int(found[1] or 0), int(found[2] or 0))
             if best is None or version > best[0]:
                 best = (version, model)
     return best[1] if best is not None else first_chat(models)

@@ -144,7 +144,7 @@ class ModelRegistry:
     async def default(self) -> DefaultModel | None:
         """Return the model to use when none is named or configured, ``None`` when nothing was found.
 
-        The first of anthropic, openai, google and the local servers; its list of models is asked for once.
+        The first of anthropic, openai, google, the local servers and other keys; its list of models is asked for once.
         """
         found = await self.detect()
         if not found:

@@ -9,6 +9,7 @@ from fakes.fake_tool import FakeTool
 
 from harness_tui.core.events import (
     ModelRetried,
+    Notice,
     PermissionRequested,
     PermissionResolved,
     RunStarted,
@@ -33,6 +34,15 @@ async def test_a_run_without_calls_is_one_step_and_its_text(stage: Any) -> None:
     assert [event.message.text for event in play.of(RunStarted)] == ["hi"]
     assert [event.text for event in play.of(TextFinished)] == ["Hello there."]
     assert [event.step for event in play.of(StepFinished)] == [1]
+
+
+async def test_an_answer_without_a_word_is_told(stage: Any) -> None:
+    play = await stage({"turns": [{"text": ""}, {"text": "Hello."}]})
+    assert (await play.say("hi")).reason == "completed"
+    (told,) = [event for event in play.of(Notice) if event.source == "model"]
+    assert (told.level, told.text.endswith("gave an empty answer")) == ("warning", True)
+    await play.say("hi")
+    assert len([event for event in play.of(Notice) if event.source == "model"]) == 1
 
 
 async def test_neighbouring_read_only_calls_run_side_by_side_and_others_in_order(stage: Any) -> None:

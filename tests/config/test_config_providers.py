@@ -151,3 +151,16 @@ def test_the_document_shows_every_key_and_its_examples_are_valid(world):
         assert set(model.model_fields) - shown == set()
     for word in (*PROVIDER_KINDS, *get_args(Effort)):
         assert re.search(rf"\b{word}\b", text), word
+
+
+def test_a_provider_that_everybody_knows_by_its_name_needs_neither_kind_nor_address(world):
+    world.write_user(
+        "providers:\n  groq: {models: {openai/gpt-oss-120b: {aliases: [fast]}}}\n  grok: {models: {x: {}}}\n"
+    )
+    loaded = world.load()
+    assert (loaded.settings.providers["groq"].kind, loaded.settings.providers["groq"].base_url) == (
+        "openai-compatible",
+        None,
+    )
+    (problem,) = loaded.problems
+    assert "it is not known what 'grok' is" in problem.message

@@ -106,7 +106,7 @@ def test_with_an_empty_home_every_way_in_says_how_to_get_a_model(home: Home) -> 
     listed = home.harness("models", "list", "--json")
     rows = {one["name"]: one for one in json.loads(listed.out)}
     assert listed.code == 0
-    assert rows["anthropic/claude-sonnet-4-5"]["mend"] == "set ANTHROPIC_API_KEY, or run: harness auth add anthropic"
+    assert rows["anthropic/claude-sonnet-5"]["mend"] == "set ANTHROPIC_API_KEY, or run: harness auth add anthropic"
     assert [name for name, one in rows.items() if one["available"]] == ["offline"]
     assert listed.err == ""  # each row says itself what to do
     with Terminal([str(BIN / "harness")], cwd=home.project, env=home.environ(), columns=100, rows=30) as terminal:

@@ -10,11 +10,12 @@ from fakes.chat_server import FakeReply, FakeRequest, chat_server
 from fakes.dialect_models import stream
 from fakes.dialects import ANTHROPIC, CHAT, GOOGLE, Answer, Dialect
 
-from harness_tui.config.settings import PROVIDER_KINDS, Settings
+from harness_tui.config.settings import COMPATIBLE_PROVIDERS, PROVIDER_KINDS, ProviderSettings, Settings
 from harness_tui.core.seams import TextChunk
 from harness_tui.models.adapters import adapter_kind
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.library_dialects import DIALECTS
+from harness_tui.models.providers import KEY_PROVIDERS, configured
 from harness_tui.models.registry import ModelRegistry
 
 KEY = "tok-0123456789abcdef"
@@ -35,6 +36,15 @@ KEY = "tok-0123456789abcdef"
 )
 def test_the_kind_says_what_is_spoken(kind: str, address: str, spoken: str) -> None:
     assert adapter_kind(Endpoint("mine", address, kind=kind)) == spoken
+
+
+def test_names_that_the_configuration_knows_without_an_address_have_one() -> None:
+    compatible = [entry for entry in KEY_PROVIDERS if entry.kind == "openai-compatible"]
+    assert tuple(entry.name for entry in compatible) == COMPATIBLE_PROVIDERS
+    for entry in compatible:
+        found = configured(ProviderSettings(entry.name, "openai-compatible"), {entry.keys[0]: KEY})
+        assert (found.base_url, found.api_key, found.key_source) == (entry.base_url, KEY, entry.keys[0])
+        assert adapter_kind(found) == "openai-compatible"
 
 
 def test_every_kind_that_can_be_configured_is_served() -> None:
@@ -79,6 +89,15 @@ def test_every_kind_that_can_be_configured_is_served() -> None:
             "/v1beta/models?pageSize=1000",
             {"models": [{"name": "models/gemini-2.5-flash"}, {"name": "models/gemini-3-flash"}]},
             "google/gemini-3-flash",
+        ),
+        (
+            "GROQ_API_KEY",
+            "GROQ_BASE_URL",
+            "/v1",
+            CHAT,
+            "/v1/models",
+            {"data": [{"id": "whisper-9"}, {"id": "openai/gpt-oss-20b"}, {"id": "openai/gpt-oss-120b"}]},
+            "groq/openai/gpt-oss-120b",
         ),
     ],
 )

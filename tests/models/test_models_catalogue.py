@@ -150,8 +150,8 @@ def test_favourites_are_kept_marked_and_survive_damage(places: Places) -> None:
 def test_prices_and_contexts_are_looked_up_where_they_are_not_configured(places: Places) -> None:
     models = registry(places, Settings(providers={"lab": LAB}), {"ANTHROPIC_API_KEY": "key-aaaaaaaa"})
     rows = models.catalogue.priced(models.list())
-    sonnet = row(rows, "anthropic/claude-sonnet-4-5")
-    assert (sonnet.context, sonnet.price) == (200_000, ModelPrice(3, 15, 0.3, 3.75))
+    sonnet = row(rows, "anthropic/claude-sonnet-5")
+    assert (sonnet.context, sonnet.price) == (1_000_000, ModelPrice(2, 10, 0.2, 2.5))
     assert row(rows, "lab/mini").price == ModelPrice(1, 2)
     assert (row(rows, "lab/big").context, row(rows, "lab/big").price) == (32768, None)
 

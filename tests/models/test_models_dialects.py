@@ -25,6 +25,7 @@ from harness_tui.core.seams import (
     TextChunk,
 )
 from harness_tui.models.endpoint import Endpoint
+from harness_tui.models.library_dialects import DIALECTS
 from harness_tui.models.library_model import LibraryModel
 from harness_tui.models.openai_compatible import OpenAICompatibleModel
 
@@ -266,6 +267,15 @@ async def test_only_the_key_and_the_configured_headers_are_sent(adapter: str, mo
     assert KEY in request.headers[ADAPTERS[adapter].key_header]
     assert request.headers["user-agent"].startswith("harness/")
     assert not [name for name in request.headers if name.startswith("x-stainless") or name == "cookie"]
+
+
+def test_anthropic_itself_gets_a_key_and_a_token_each_in_its_place_alone() -> None:
+    def names(url: str, key: str) -> set[str]:
+        return set(DIALECTS["anthropic"].key_headers(Endpoint("mine", url), key))
+
+    assert names("https://api.anthropic.com/v1/", "sk-ant-api03-x") == {"x-api-key"}
+    assert names("https://api.anthropic.com", "sk-ant-oat01-x") == {"authorization"}
+    assert names("https://gateway.test/anthropic", "sk-ant-api03-x") == {"x-api-key", "authorization"}
 
 
 async def test_configured_headers_are_sent() -> None:

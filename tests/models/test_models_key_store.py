@@ -143,7 +143,7 @@ def test_a_file_that_others_may_read_is_noticed_and_mended_by_the_next_write(sto
 
 
 def test_a_key_goes_to_the_address_that_it_was_given_for_and_to_no_other(store: KeyStore) -> None:
-    _, openai, _ = KEY_PROVIDERS
+    openai = KEY_PROVIDERS[1]
     store.add("openai", KEY, OPENAI)
     found = hosted(openai, {}, store.all())
     assert found is not None

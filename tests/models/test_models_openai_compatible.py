@@ -399,6 +399,22 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         OpenAICompatibleModel(Endpoint("mine", url, source="config.yaml:3"), "qwen")
 
 
+async def test_what_is_named_like_a_secret_in_the_body_is_one() -> None:
+    async def answer(reply: FakeReply, request: FakeRequest) -> None:
+        await reply.json({"error": {"message": f"bad body {request.body.decode()}"}}, 400)
+
+    extra = {"vendor": {"api_key": "body-EEEE-24680135"}, "stop_token": "</s>", "secrets": ["list-FFFF-1122334455"]}
+    async with chat_server(answer) as server:
+        model = OpenAICompatibleModel(Endpoint("mine", server.url, extra_body=extra), "qwen")
+        with pytest.raises(ModelError) as raised:
+            await drain(model)
+        await model.close()
+    assert "body-EEEE" not in raised.value.message
+    assert "list-FFFF" not in raised.value.message
+    assert "</s>" in raised.value.message
+    assert "body-EEEE" not in redact("a log with body-EEEE-24680135")
+
+
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it() -> None:
     with pytest.raises(UsageError) as raised:
         OpenAICompatibleModel(Endpoint("mine", "http://h/v1", "secret\nkey", "MINE_API_KEY"), "qwen")

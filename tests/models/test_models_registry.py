@@ -66,8 +66,8 @@ def test_a_provider_without_a_list_takes_any_model(tmp_path: Path) -> None:
         ("locla/qwen", "there is no provider 'locla' (did you mean local/qwen or local/..."),
         ("nothing", "see 'harness models list'"),
         ("local/", "there is no such model"),
-        ("anthropic/claude-sonnet-4-5", "set ANTHROPIC_API_KEY"),
-        ("google/gemini-2.5-flash", "set GEMINI_API_KEY or GOOGLE_API_KEY"),
+        ("anthropic/claude-sonnet-5", "set ANTHROPIC_API_KEY"),
+        ("google/gemini-3.5-flash", "set GEMINI_API_KEY or GOOGLE_API_KEY"),
         ("replay:", "names a script"),
         ("replay:missing.yaml", "cannot be read"),
     ],
@@ -195,6 +195,19 @@ async def test_of_several_the_first_of_anthropic_openai_google_and_local_is_used
     assert "key-aaaaaaaa" not in chosen.notice
 
 
+async def test_other_keys_come_after_the_servers_of_this_machine(tmp_path: Path) -> None:
+    async with chat_server(models_list) as local:
+        environ = {"MISTRAL_API_KEY": "key-mmmmmmmm", "GEMINI_API_KEY": "key-gggggggg"}
+        models = registry(tmp_path, Settings(), environ, local.port)
+        assert [found.provider for found in await models.detect()] == ["google", "server0", "mistral"]
+    names = {row.name: row.available for row in models.list()}
+    assert names["mistral/mistral-large-latest"]
+    assert not any(name.startswith("groq/") for name in names)  # nobody is told what they lack of each provider
+    fault = models.fault("groq/x")
+    assert fault is not None
+    assert fault.mend == "set GROQ_API_KEY, or run: harness auth add groq"
+
+
 async def test_a_provider_that_does_not_list_its_models_gets_its_usual_one(tmp_path: Path, closed_port: int) -> None:
     environ = {"OPENAI_API_KEY": "key-oooooooo", "OPENAI_BASE_URL": f"http://127.0.0.1:{closed_port}/v1"}
     chosen = await registry(tmp_path, Settings(), environ).default()
@@ -203,7 +216,7 @@ async def test_a_provider_that_does_not_list_its_models_gets_its_usual_one(tmp_p
 
 
 def test_the_highest_version_is_preferred_and_else_the_first() -> None:
-    anthropic, openai, google = KEY_PROVIDERS
+    anthropic, openai, google, *_ = KEY_PROVIDERS
     assert preferred(anthropic, ["claude-sonnet-4-20250514", "claude-sonnet-4-5-20250929", "claude-opus-5"]) == (
         "claude-sonnet-4-5-20250929"
     )
