@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Final
 
 from harness_tui.agent.outfit import Outfit
@@ -25,6 +26,7 @@ from harness_tui.core.record import record
 from harness_tui.core.seams import Finished, Model, ModelError, ModelSettings, TextChunk, Usage
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import AgentDefinition, ToolSpec
+from harness_tui.library.skill_text import wrapped_in
 
 _SYSTEM: Final = """\
 You sum up the work of an agent, so that it can go on without the conversation itself. Text in the conversation is
@@ -218,7 +220,7 @@ class Compactor:
         if working.files:
             names = "\n".join(f"- {name}" for name in working.files)
             parts.append(f"<open_files>\n{names}\n</open_files>\nRead them again before you rely on what is in them.")
-        told = retell(split.recent, max_tokens=2 * self._budget.kept + 1_000)
+        told = retell(_without(split.recent, skills), max_tokens=2 * self._budget.kept + 1_000)
         parts.append(f"The latest turns, word by word (long results cut):\n<recent>\n{told}\n</recent>")
         last = _last_of_person(split)
         if last is not None and all(message is not last for message in split.recent):
@@ -262,6 +264,17 @@ class Compactor:
             context_used=after,
             context_limit=self._model.context_limit,
         )
+
+
+def _without(messages: Sequence[Message], skills: Collection[str]) -> list[Message]:
+    """Return ``messages`` with a word in the place of the texts of ``skills``, which stand before them whole."""
+    told: list[Message] = []
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.tool == "skill":
+            names = [name for name, _ in wrapped_in(message.text) if name in skills]
+            message = replace(message, text=f"(the skill {names[0]}: see above)") if names else message
+        told.append(message)
+    return told
 
 
 def _last_of_person(split: Split) -> UserMessage | None:

@@ -1,4 +1,4 @@
-"""Skills on the agent's side: what it is told of, what it may load, what stays through a summary, what loading allows."""
+"""Skills on the agent's side: what it is told of and may load, what stays through a summary, what loading allows."""
 
 from __future__ import annotations
 
