@@ -1,30 +1,30 @@
-"""One command file: read, named, and kept as the last good copy while an edit is broken."""
+"""One command file: named, looked through for lists, and read anew whenever it is used."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from harness_tui.config.folders import Tool
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import TEMPLATE_BYTES
-from harness_tui.core.paths import read_regular
+from harness_tui.core.paths import digest, read_regular
 from harness_tui.core.record import record
+from harness_tui.core.text import cut_end
 from harness_tui.library.diagnostics import Diagnostic, Findings
 from harness_tui.library.dialects import Dialect, note_marks
-from harness_tui.library.discovery import Stamp
 from harness_tui.library.expand import TemplateSource
 from harness_tui.library.front_matter import Document, read_document
 from harness_tui.library.header import RUN_KEYS, Header, read_header
 from harness_tui.library.roots import Scope
-from harness_tui.library.toml_command import read_toml
+from harness_tui.library.toml_command import ParsedFile, read_toml
 
 _LINK_TEXT: Final = re.compile(r"(?:\.{1,2}/)*[\w.-]+(?:/[\w.-]+)+|[\w.-]+\.md")
-_MENU_CHARS: Final = 100
+MENU_CHARS: Final = 100
+"""As much of a description is shown in menus."""
 
 
 @record
@@ -32,7 +32,8 @@ class Command:
     """A command file. ``error`` is the code that stops it; ``shadowed_by`` the path of the file used in its place.
 
     ``trusted`` is false for a file of a folder that the person has not trusted: it is listed and cannot be used.
-    ``raw`` is the whole of a project's file, to be held against what was trusted. ``tool`` is whose folder it lies in.
+    ``first_line`` is that of the body, ``digest`` is over the bytes of the file, ``tool`` is whose folder it lies in.
+    ``kept`` is the last good copy, while the file itself is broken.
     """
 
     name: str
@@ -40,12 +41,13 @@ class Command:
     path: Path
     trusted: bool
     header: Header
-    body: str
+    first_line: str = ""
     error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     shadowed_by: str | None = None
-    raw: bytes = b""
+    digest: str = ""
     tool: Tool = "harness"
+    kept: bytes | None = None
 
     @property
     def dialect(self) -> Dialect:
@@ -82,16 +84,25 @@ class Command:
     @property
     def summary(self) -> str:
         """One line for menus: the description, else the first line of the body."""
-        if self.description:
-            return self.description[:_MENU_CHARS]
-        first = next((line.strip(" #\t") for line in self.body.splitlines() if line.strip(" #\t")), "")
-        return first[:_MENU_CHARS]
+        return cut_end(self.description, MENU_CHARS) if self.description else self.first_line
 
-    def template(self) -> TemplateSource:
-        """Return what is expanded."""
-        return TemplateSource(
-            self.name, str(self.path), self.header, self.body, self.error, self.diagnostics, dialect=self.dialect
+    def read(self) -> CommandText:
+        """Return what is expanded, with the bytes it was made of. Raises ``HarnessError`` if there is none any more."""
+        data = self.kept if self.kept is not None else read_bytes(self.path)
+        found = _parsed(data, self.path)
+        diagnostics = self.diagnostics if self.kept is not None else found.diagnostics
+        template = TemplateSource(
+            self.name, str(self.path), found.header, found.body, found.error, diagnostics, dialect=self.dialect
         )
+        return CommandText(template, data if isinstance(data, bytes) else b"")
+
+
+@record
+class CommandText:
+    """A command as it is used now: its template, and the file's bytes, to be held against what was trusted."""
+
+    template: TemplateSource
+    raw: bytes
 
 
 def name_key(name: str) -> str:
@@ -115,43 +126,53 @@ def read_command(path: Path, name: str, scope: Scope, *, trusted: bool, tool: To
 
     Raises ``HarnessError`` when there is nothing to read.
     """
-    if path.suffix == ".toml":
-        return _read_toml(path, name, scope, trusted=trusted, tool=tool)
-    findings = Findings(str(path))
-    document = read_template(path, RUN_KEYS)
-    findings.extend(document.diagnostics)
-    header = read_header(document, findings)
-    body = document.body
-    if document.error is None:
-        _note_body(body, document, findings)
-    raw = document.raw if scope == "project" else b""
-    return Command(name, scope, path, trusted, header, body, document.error, tuple(findings.items), raw=raw, tool=tool)
+    return command_of(read_bytes(path), path, name, scope, trusted=trusted, tool=tool)
 
 
-def _read_toml(path: Path, name: str, scope: Scope, *, trusted: bool, tool: Tool) -> Command:
-    try:
-        data = read_regular(path, max_bytes=TEMPLATE_BYTES)
-    except HarnessError as problem:
-        if problem.code != "too-large":
-            raise
-        large = Diagnostic(str(path), 1, "template-too-large", problem.what, "error")
-        return Command(name, scope, path, trusted, Header(), "", large.code, (large,), tool=tool)
-    found = read_toml(data, path)
-    raw = data if scope == "project" else b""
+def command_of(
+    data: bytes | HarnessError, path: Path, name: str, scope: Scope, *, trusted: bool, tool: Tool = "harness"
+) -> Command:
+    """Return the command that a file with the bytes ``data`` is; an error stands for a file that is too large."""
+    found = _parsed(data, path)
+    mark = digest(data) if isinstance(data, bytes) else ""
+    first = found.body.lstrip(" #\t\n").partition("\n")[0].strip(" #\t")
     return Command(
-        name, scope, path, trusted, found.header, found.body, found.error, found.diagnostics, raw=raw, tool=tool
+        name,
+        scope,
+        path,
+        trusted,
+        found.header,
+        first_line=cut_end(first, MENU_CHARS),
+        error=found.error,
+        diagnostics=found.diagnostics,
+        digest=mark,
+        tool=tool,
     )
 
 
-def read_template(path: Path, known: frozenset[str]) -> Document:
-    """Read and take apart a Markdown file. Raises ``HarnessError`` when it cannot be read."""
+def read_bytes(path: Path) -> bytes | HarnessError:
+    """Return the bytes of a command file; the error itself for one that is too large. Raises ``HarnessError``."""
     try:
-        return read_document(read_regular(path, max_bytes=TEMPLATE_BYTES), str(path), known)
+        return read_regular(path, max_bytes=TEMPLATE_BYTES)
     except HarnessError as problem:
         if problem.code != "too-large":
             raise
-        diagnostic = Diagnostic(str(path), 1, "template-too-large", problem.what, "error")
-        return Document("", error="template-too-large", diagnostics=(diagnostic,))
+        return problem
+
+
+def _parsed(data: bytes | HarnessError, path: Path) -> ParsedFile:
+    if isinstance(data, HarnessError):
+        large = Diagnostic(str(path), 1, "template-too-large", data.what, "error")
+        return ParsedFile(Header(), "", large.code, (large,))
+    if path.suffix == ".toml":
+        return read_toml(data, path)
+    findings = Findings(str(path))
+    document = read_document(data, str(path), RUN_KEYS)
+    findings.extend(document.diagnostics)
+    header = read_header(document, findings)
+    if document.error is None:
+        _note_body(document.body, document, findings)
+    return ParsedFile(header, document.body, document.error, tuple(findings.items))
 
 
 def _note_body(body: str, document: Document, findings: Findings) -> None:
@@ -161,35 +182,3 @@ def _note_body(body: str, document: Document, findings: Findings) -> None:
         findings.warn(document.body_line, "empty-body", "the body is empty: only the arguments are sent")
     elif document.entries is None and _LINK_TEXT.fullmatch(text):
         findings.warn(1, "link", "the whole file is one path: probably a link that was checked out as text")
-
-
-class CommandCache:
-    """Reads each file again only when it changed, and keeps the last good copy of one that broke."""
-
-    def __init__(self) -> None:
-        self._read: dict[str, tuple[Stamp, Command]] = {}
-        self._good: dict[str, Command] = {}
-
-    def get(
-        self, path: str, name: str, scope: Scope, stamp: Stamp, *, trusted: bool, tool: Tool = "harness"
-    ) -> Command:
-        """Return the command of a file. Raises ``HarnessError`` when it cannot be read and never could."""
-        key = path
-        cached = self._read.get(key)
-        if cached is not None and cached[0] == stamp and (cached[1].trusted, cached[1].scope) == (trusted, scope):
-            return cached[1]
-        command = read_command(Path(path), name, scope, trusted=trusted, tool=tool)
-        good = self._good.get(key)
-        if command.error is None:
-            self._good[key] = command
-        elif good is not None:
-            note = Diagnostic(key, 1, "last-good-copy", "the file is broken: its last good copy is used")
-            command = replace(good, trusted=trusted, scope=scope, diagnostics=(*command.diagnostics, note))
-        self._read[key] = (stamp, command)
-        return command
-
-    def keep_only(self, paths: set[str]) -> None:
-        """Forget the files that are gone."""
-        for store in (self._read, self._good):
-            for key in store.keys() - paths:
-                del store[key]

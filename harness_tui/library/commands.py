@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
+from pathlib import Path
 from typing import Final
 
-from harness_tui.core.errors import HarnessError
 from harness_tui.core.record import record
-from harness_tui.library.command_file import Command, CommandCache, command_name, name_key
+from harness_tui.library.command_cache import CommandCache
+from harness_tui.library.command_file import Command, name_key
 from harness_tui.library.diagnostics import Diagnostic
 from harness_tui.library.discovery import Found, Walk
 from harness_tui.library.roots import RANK, Root
@@ -102,10 +103,10 @@ class CommandIndex:
 
 
 class CommandRegistry:
-    """Builds the index; files that did not change are not read again."""
+    """Builds the index; files that did not change are not read again. ``cache`` is a folder for the next start."""
 
-    def __init__(self) -> None:
-        self._cache = CommandCache()
+    def __init__(self, cache: Path | None = None) -> None:
+        self._cache = CommandCache(cache)
         self._looked: tuple[tuple[Root, list[Found], list[Diagnostic]], ...] | None = None
         self._index = CommandIndex()
 
@@ -123,26 +124,13 @@ class CommandRegistry:
             if root.singular is not None and found:
                 message = f"read as well, but the usual spelling is {root.singular}"
                 problems.append(Diagnostic(str(root.path), 1, "folder-name", message, "info"))
-            commands += self._load(root, found, problems, unread)
+            loaded = self._cache.load(root, found, unread)
+            problems += [note for command in loaded for note in command.diagnostics]
+            commands += loaded
         self._cache.keep_only({str(command.path) for command in commands})
         self._index = build_index(commands, problems + unread)
         self._looked = None if unread else looked  # what could not be read is tried again
         return self._index
-
-    def _load(
-        self, root: Root, found: Iterable[Found], problems: list[Diagnostic], unread: list[Diagnostic]
-    ) -> list[Command]:
-        commands: list[Command] = []
-        for file in found:
-            try:
-                name = command_name(file.parts)
-                command = self._cache.get(file.path, name, root.scope, file.stamp, trusted=root.trusted, tool=root.tool)
-            except HarnessError as problem:
-                unread.append(Diagnostic(file.path, 1, problem.code, str(problem.what), "error"))
-                continue
-            problems += command.diagnostics
-            commands.append(command)
-        return commands
 
 
 def build_index(commands: Iterable[Command], problems: Iterable[Diagnostic] = ()) -> CommandIndex:
@@ -164,11 +152,15 @@ def build_index(commands: Iterable[Command], problems: Iterable[Diagnostic] = ()
             loser = names.get(key)
             if loser is not None:
                 shadowed[str(loser.path)] = str(command.path)
-                notes.append(_shadowing(command, loser))
+                if not command.digest or command.digest != loser.digest:  # of two that are the same nothing is lost
+                    notes.append(_shadowing(command, loser))
             names[key] = command
         scoped[command.scope, key] = command
     untrusted = {key: command for key, command in untrusted.items() if key not in names}
-    marked = tuple(replace(command, shadowed_by=shadowed.get(str(command.path))) for command in ordered)
+    marked = tuple(
+        replace(command, shadowed_by=shadowed[str(command.path)]) if str(command.path) in shadowed else command
+        for command in ordered
+    )
     aliases = _aliases(names, notes)
     tails = _unique((_tail(key), command) for key, command in names.items())
     for taken in (*RESERVED, *names, *aliases):

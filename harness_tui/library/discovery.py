@@ -6,9 +6,8 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from harness_tui.core.record import record
 from harness_tui.library.diagnostics import Diagnostic
 
 COMMAND_DEPTH: Final = 5
@@ -18,8 +17,7 @@ SKILL_FOLDERS: Final = 2_000
 SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
 
 
-@record
-class Stamp:
+class Stamp(NamedTuple):
     """What tells whether a file changed. ``real`` names the file itself, whatever links lead to it.
 
     The time of the last change of its status counts too: a file that could not be read may be readable now, and a copy
@@ -33,11 +31,11 @@ class Stamp:
     inode: int
 
 
-@record
-class Found:
+class Found(NamedTuple):
     """A file in a root; ``parts`` are its folders and name below the root.
 
-    Paths are text here: every use of a command looks at every file, and most of that was making paths of names.
+    Paths are text here, and this a tuple: every use of a command looks at every file and compares what it finds, and
+    most of that was making paths of names and comparing fields.
     """
 
     path: str

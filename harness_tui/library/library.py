@@ -21,7 +21,7 @@ from harness_tui.core.messages import Attachment
 from harness_tui.core.seams import ProcessSpawner, PromptSource, PromptSpec
 from harness_tui.core.values import AgentDefinition
 from harness_tui.library.catalogue import CATALOGUE_CHARS, catalogue_text
-from harness_tui.library.command_file import Command, name_key, read_command
+from harness_tui.library.command_file import Command, CommandText, name_key, read_command
 from harness_tui.library.commands import RESERVED, CommandIndex, CommandRegistry
 from harness_tui.library.completion import CANDIDATES, Candidate, rank
 from harness_tui.library.diagnostics import Diagnostic, Findings
@@ -67,7 +67,8 @@ class Library:
         self._environ = os.environ if environ is None else environ
         self._bundled = {"commands": bundled_commands, "skills": bundled_skills}
         self._lock = threading.Lock()
-        self._command_registry, self._skill_registry = CommandRegistry(), SkillRegistry()
+        cache = places.cache / "library"
+        self._command_registry, self._skill_registry = CommandRegistry(cache), SkillRegistry(cache)
         self._commands, self._skills = CommandIndex(), SkillIndex()
         self._candidates: tuple[CommandIndex, SkillIndex, list[Candidate]] | None = None
         self._folders: tuple[SkillIndex, dict[str, Skill]] | None = None
@@ -228,9 +229,7 @@ class Library:
         await asyncio.to_thread(self.refresh)
         match self._resolve(call.name, prompts):
             case Command() as command:
-                if not await asyncio.to_thread(self._covered, command, command.raw):
-                    return _changed(command.name, command.path)
-                return await expand_template(command.template(), call.args_line, around)
+                return await self._expand_command(command, call, around)
             case Skill() as skill:
                 if denied is not None and denied(skill.name):
                     return failed("skill-denied", f"/{call.name}: a rule denies the skill {skill.name!r}, {skill.path}")
@@ -267,6 +266,15 @@ class Library:
                 return skill
             return skill if RANK[skill.scope] > RANK[command.scope] else command
         return command or skill or self._commands.find(name) or find_prompt(name, specs) or self._skills.find(name)
+
+    async def _expand_command(self, command: Command, call: Invocation, around: Surroundings) -> Expansion:
+        try:
+            text = await asyncio.to_thread(command.read)
+        except HarnessError as problem:
+            return failed(problem.code, f"/{command.name} cannot be read: {problem}")
+        if not await asyncio.to_thread(self._covered, command, text.raw):
+            return _changed(command.name, command.path)
+        return await expand_template(text.template, call.args_line, around)
 
     async def _expand_skill(self, skill: Skill, call: Invocation, around: Surroundings) -> Expansion:
         try:
@@ -350,10 +358,14 @@ def _changed(name: str, path: Path) -> Expansion:
     return failed("untrusted", text)
 
 
+def _read_file(path: Path) -> CommandText:
+    return read_command(path, path.stem, "user", trusted=True).read()
+
+
 async def expand_file(path: Path, args_line: str, around: Surroundings) -> Expansion:
     """Expand one command file, which the caller vouches for. Raises ``UsageError`` if it cannot be read."""
     try:
-        command = await asyncio.to_thread(read_command, path, path.stem, "user", trusted=True)
+        text = await asyncio.to_thread(_read_file, path)
     except HarnessError as problem:
         raise UsageError(problem.what, where=str(path), mend="name a readable Markdown file") from problem
-    return await expand_template(command.template(), args_line, around)
+    return await expand_template(text.template, args_line, around)

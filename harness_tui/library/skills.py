@@ -15,8 +15,9 @@ from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import AgentDefinition
 from harness_tui.library.diagnostics import Diagnostic
-from harness_tui.library.discovery import Found, Stamp, Walk, skill_file
+from harness_tui.library.discovery import Found, Walk, skill_file
 from harness_tui.library.roots import RANK, Root
+from harness_tui.library.skill_cache import SkillCache
 from harness_tui.library.skill_file import Skill, folder_name, read_skill, slug
 
 Denied: TypeAlias = Callable[[str], bool]
@@ -57,10 +58,10 @@ class SkillIndex:
 
 
 class SkillRegistry:
-    """Builds the index; files that did not change are not read again."""
+    """Builds the index; files that did not change are not read again. ``cache`` is a folder for the next start."""
 
-    def __init__(self) -> None:
-        self._read: dict[str, tuple[Stamp, Skill]] = {}
+    def __init__(self, cache: Path | None = None) -> None:
+        self._cache = SkillCache(cache)
         self._looked: tuple[tuple[Root, list[Found], list[Diagnostic]], ...] | None = None
         self._index = SkillIndex()
 
@@ -72,34 +73,20 @@ class SkillRegistry:
             return self._index
         problems: list[Diagnostic] = []
         skills: list[Skill] = []
-        kept: dict[str, tuple[Stamp, Skill]] = {}
         seen: set[str] = set()
         for root, found, faults in looked:
             problems += faults
             if root.singular is not None and found:
                 message = f"read as well, but the usual spelling is {root.singular}"
                 problems.append(Diagnostic(str(root.path), 1, "folder-name", message, "info"))
-            for file in found:
-                if file.stamp.real in seen:
-                    continue
-                seen.add(file.stamp.real)
-                skill = self._load(file.path, file.stamp, root)
-                kept[file.path] = file.stamp, skill
-                problems += skill.diagnostics
-                skills.append(skill)
-        self._read, self._looked = kept, looked
+            loaded = self._cache.load(root, [file for file in found if file.stamp.real not in seen])
+            seen.update(file.stamp.real for file in found)
+            problems += [note for skill in loaded for note in skill.diagnostics]
+            skills += loaded
+        self._cache.keep_only({str(skill.path) for skill in skills})
+        self._looked = looked
         self._index = build_index(skills, problems)
         return self._index
-
-    def _load(self, path: str, stamp: Stamp, root: Root) -> Skill:
-        cached = self._read.get(path)
-        if (
-            cached is not None
-            and cached[0] == stamp
-            and (cached[1].trusted, cached[1].scope) == (root.trusted, root.scope)
-        ):
-            return cached[1]
-        return read_skill(Path(path), root.scope, trusted=root.trusted)
 
 
 def _falling(roots: Sequence[Root]) -> list[Root]:

@@ -12,8 +12,8 @@ from harness_tui.library.header import Header
 
 
 @record
-class TomlTemplate:
-    """What a file gave: header and body, or the ``error`` that stops it."""
+class ParsedFile:
+    """What a command file gave, in TOML or Markdown: header and body, or the ``error`` that stops it."""
 
     header: Header
     body: str
@@ -21,13 +21,13 @@ class TomlTemplate:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read_toml(data: bytes, path: Path) -> TomlTemplate:
+def read_toml(data: bytes, path: Path) -> ParsedFile:
     """Read the bytes of a command file in TOML; faults are diagnostics, never exceptions."""
     findings = Findings(str(path))
 
-    def stopped(line: int, code: str, message: str) -> TomlTemplate:
+    def stopped(line: int, code: str, message: str) -> ParsedFile:
         findings.error(line, code, message)
-        return TomlTemplate(Header(), "", code, tuple(findings.items))
+        return ParsedFile(Header(), "", code, tuple(findings.items))
 
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
@@ -52,4 +52,4 @@ def read_toml(data: bytes, path: Path) -> TomlTemplate:
         findings.warn(found.line, "empty-body", "the body is empty: only the arguments are sent")
     note_marks(found.prompt, found.line, findings, "braces")
     header = Header(description=" ".join(found.description.split()))
-    return TomlTemplate(header, found.prompt, None, tuple(findings.items))
+    return ParsedFile(header, found.prompt, None, tuple(findings.items))

@@ -61,9 +61,9 @@ def test_a_composed_name_is_found_in_either_normal_form(scene: Scene) -> None:
 
 
 def test_later_roots_win_and_each_shadowing_is_told_once_with_both_paths(scene: Scene) -> None:
-    bundled = scene.command("bundled", "a")
-    user = scene.command("user", "a")
-    project = scene.command("project", "a")
+    bundled = scene.command("bundled", "a", "one")
+    user = scene.command("user", "a", "two")
+    project = scene.command("project", "a", "three")
     library = scene.library()
     assert path_of(library, "a") == project
     told = [item.message for item in library.problems() if item.code == "shadowed"]
@@ -75,6 +75,17 @@ def test_later_roots_win_and_each_shadowing_is_told_once_with_both_paths(scene: 
     assert [command.shadowed_by for command in library.commands()] == [str(user), str(project), None]
     for scope, path in (("bundled", bundled), ("user", user), ("project", project)):
         assert path_of(library, f"{scope}:a") == path
+
+
+def test_copies_that_are_the_same_to_the_byte_are_no_warning(scene: Scene) -> None:
+    user = scene.command("user", "a")
+    project = scene.command("project", "a")
+    library = scene.library()
+    assert codes(library) == []
+    assert [command.shadowed_by for command in library.commands()] == [str(project), None]
+    user.write_text("another")
+    library.refresh()
+    assert codes(library) == ["shadowed"]
 
 
 def test_the_folders_of_one_scope_have_a_fixed_order(scene: Scene) -> None:
@@ -229,7 +240,7 @@ def test_an_edit_counts_at_the_next_look_and_a_broken_one_keeps_the_last_good_co
         library.refresh()
         found = library.find_command("x")
         assert found is not None
-        return found.body
+        return found.read().template.body
 
     assert edit("two", 10**18) == "two"
     assert edit("---\nagent: x\nbroken", 10**18 + 1) == "two"

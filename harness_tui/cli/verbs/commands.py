@@ -89,13 +89,14 @@ def show_command(name: str, root: Path, as_json: bool) -> int:
         close = library.suggest(wanted)
         mend = f"did you mean {close}?" if close is not None else "harness commands list shows all"
         fail(UsageError(f"there is no command {wanted!r}", mend=mend, code="unknown-command"))
+    body = found.read().template.body
     if as_json:
-        print_json(_row(found) | {"body": found.body})
+        print_json(_row(found) | {"body": body})
         return 0
     for key, value in _row(found).items():
         if value and key != "diagnostics":
             print_line(f"{key}: {value}")
-    print_line(f"\n{found.body.rstrip()}")
+    print_line(f"\n{body.rstrip()}")
     for diagnostic in found.diagnostics:
         warn(str(diagnostic))
     return 0
