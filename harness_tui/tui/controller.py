@@ -47,7 +47,8 @@ class Controller:
         self._queue = QueueView(app.palette)
         self._popup = CompletionPopup(app.palette)
         self._completer = SlashCompleter(self._want_values)
-        self._preview = PreviewRunner(app, self._host, self._run)
+        self._preview = PreviewRunner(app, self._host, self._run, self._completer.knows)
+        self._returned = ""
         self._was_running = False
         self._trust: TrustState | None = None
 
@@ -236,9 +237,10 @@ class Controller:
             self._look_after_run(presenter.state.running)
         self._draw_requests()
         self.panel.draw()
-        refused = presenter.take_refused()
-        if refused is not None and not app.prompt.text:
-            app.prompt.set_text(refused)
+        returned = presenter.take_returned()
+        if returned is not None and app.prompt.text in ("", self._returned):
+            app.prompt.set_text(returned)
+            self._returned = returned
         if wanted := app.transcript.take_wanted_languages():
             self._run(self._load_languages(wanted), group="languages")
 

@@ -15,6 +15,7 @@ from harness_tui.core.envelope import Envelope
 from harness_tui.core.messages import UserMessage
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.run_blocks import RunBlocks
 from harness_tui.tui.state import SessionState
 from harness_tui.tui.tool_text import ToolLog, seconds_between
 from harness_tui.tui.transcript.blocks import (
@@ -39,12 +40,12 @@ class Presenter:
         self.panels = panels or PanelState()
         self._monotonic = monotonic
         self._tools = ToolLog(self.transcript)
+        self._runs = RunBlocks(self.transcript)
         self._last_seq = 0
         self._replaying = False
         self._since = ""
         self._replayed = ""
         self._typed: list[str] = []
-        self._refused: str | None = None
         self._splitter: AnswerSplitter | None = None
         self._open: MarkdownBlock | None = None
         self._answer_from = 0
@@ -67,10 +68,10 @@ class Presenter:
         """Remember what the person typed: a command's message shows it in the place of its expansion."""
         self._typed = [*self._typed[-20:], typed]
 
-    def take_refused(self) -> str | None:
-        """Return a message that was refused before it ran, once: it belongs back into the prompt."""
-        refused, self._refused = self._refused, None
-        return refused
+    def take_returned(self) -> str | None:
+        """Return once what belongs back into the prompt: a message that was refused, or taken back; empty: no more."""
+        returned, self._runs.returned = self._runs.returned, None
+        return returned
 
     def replay(self, history: list[Envelope], since: str = "") -> None:
         """Take the record of a session. Nothing in it can be answered any more, and no run of it goes on.
@@ -102,7 +103,9 @@ class Presenter:
                 self._reason(text, envelope.time)
             case _:
                 self.flush()
+                self._runs.begin(envelope)
                 self._apply(envelope)
+                self._runs.end(envelope)
 
     @property
     def last_seq(self) -> int:
@@ -161,10 +164,7 @@ class Presenter:
                 self._add(SummaryBlock(head, clean_for_display("\n\n".join([*told, event.summary]))))
                 self.state.context_used = event.after
             case ev.UndoApplied() | ev.RedoApplied():
-                done = "taken back" if isinstance(event, ev.UndoApplied) else "in force again"
-                text = f"Run {event.run} {done}; files: {', '.join(event.paths) or 'none'}"
-                hint = f"changed since, left alone: {', '.join(event.conflicts)}" if event.conflicts else ""
-                self._add(NoticeBlock("info", "undo", clean_for_display(text), clean_for_display(hint) or None))
+                self._add(self._runs.turn(event, past=self._replaying))
             case _:
                 pass
 
@@ -208,7 +208,7 @@ class Presenter:
                 self._add(NoticeBlock("warning", event.kind, clean_for_display(text, one_line=True)))
             case ev.RunFinished():
                 if event.reason == "refused" and not state.running and self._typed:
-                    self._refused = self._typed[0]
+                    self._runs.returned = self._typed[0]
                 self._tools.end_all("cancelled" if event.reason == "cancelled" else "ended")
                 self._end_run()
                 if self._run_started_at or not self._told_already():
@@ -237,7 +237,7 @@ class Presenter:
 
     def _told_already(self) -> bool:
         """Whether what ended without a start is explained: a call by hand by its result, a refusal by a notice."""
-        last = self.transcript.blocks[-1] if self.transcript.blocks else None
+        last = next(reversed(self.transcript.blocks), None)
         return bool(self._tools.calls) or (isinstance(last, NoticeBlock) and last.level == "error")
 
     def _begin_by_hand(self, envelope: Envelope) -> None:

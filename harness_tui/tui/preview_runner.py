@@ -27,12 +27,19 @@ PAUSE_S: Final = 0.15
 
 
 class PreviewRunner:
-    """Serves the prompt of ``app``. ``run`` starts work in a group."""
+    """Serves the prompt of ``app``. ``run`` starts work in a group, ``known`` tells whether a command is offered."""
 
-    def __init__(self, app: HarnessApp, host: Host, run: Callable[[Coroutine[Any, Any, Any], str], None]) -> None:
+    def __init__(
+        self,
+        app: HarnessApp,
+        host: Host,
+        run: Callable[[Coroutine[Any, Any, Any], str], None],
+        known: Callable[[str], bool],
+    ) -> None:
         self._app = app
         self._host = host
         self._run = run
+        self._known = known
         self.box = PreviewBox(app.palette)
         self._wanted = ""
         self._dismissed = ""
@@ -50,7 +57,8 @@ class PreviewRunner:
         name = _name(text)
         if name != self._dismissed:
             self._dismissed = ""
-        wanted = text if name and not self._dismissed and self.box.rows else ""
+        whole = self._known(name) or any(character.isspace() for character in text)  # not the beginning of a path
+        wanted = text if name and whole and not self._dismissed and self.box.rows else ""
         if wanted == self._wanted:
             return
         self._wanted = wanted
@@ -100,7 +108,7 @@ class PreviewRunner:
                     return
                 lines = await asyncio.to_thread(preview_lines, row, self.box.columns, rows=self.box.rows + 1)
                 if wanted == self._wanted:
-                    self.box.show_lines(preview_title(row), lines)
+                    self.box.show_lines(preview_title(row, _name(wanted)), lines)
                     return
         finally:
             self._looking = False
@@ -108,14 +116,14 @@ class PreviewRunner:
     async def _show_all(self) -> None:
         text = self._app.prompt.expanded
         command = split_command(text)
-        if not text.strip():
+        if not text.strip() or self._host.session is None:
             return
         if text.startswith("!") or (command is not None and find_own(command[0]) is not None):
             self._host.tell("info", "this is done here, and nothing of it is sent to a model")
             return
         row = await self._host.guarded(self._host.backend.library.preview(text))
         if row is not None:
-            title = f"{preview_title(row)}: what would be sent"
+            title = f"{preview_title(row, _name(text) if row.error else '')}: what would be sent"
             self._app.push_screen(Reader(self._app.palette, title, partial(preview_lines, row)))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
+from harness_tui.core.events import Notice
 from harness_tui.core.record import record
 from harness_tui.library.skills import hidden_reason
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 UNTRUSTED: Final = "untrusted folder: /trust"
 _ALL: Final = 1_000_000
+_TOLD_ERRORS: Final = 3
 _FOREIGN: Final = re.compile(r"/\.?(claude|opencode|agents|cursor|gemini|codex)/(?:commands?|skills?|prompts)/")
 
 
@@ -122,7 +125,12 @@ def library_rows(
 
 def _command_slash(library: Library, command: Command) -> str:
     names = (command.name, f"{command.scope}:{command.name}")
-    return next((name for name in names if library.find_command(name) is command), "")
+    return next((name for name in names if _means(library, name, command)), "")
+
+
+def _means(library: Library, name: str, command: Command) -> bool:
+    found = library.find_command(name)
+    return found is not None and found.path == command.path
 
 
 def _aliases(library: Library, commands: Sequence[Command]) -> list[OfferRow]:
@@ -130,7 +138,7 @@ def _aliases(library: Library, commands: Sequence[Command]) -> list[OfferRow]:
         OfferRow(alias, command.summary, command.argument_hint, _source(command), "command", alias_of=command.name)
         for command in commands
         for alias in command.header.aliases
-        if not command.hidden and command.header.user_invocable and library.find_command(alias) is command
+        if not command.hidden and command.header.user_invocable and _means(library, alias, command)
     ]
 
 
@@ -225,3 +233,18 @@ def _config_finding(problem: Problem) -> FindingRow:
         path, line = problem.where or "", "1"
     text = problem.message + (f"; {problem.mend}" if problem.mend else "")
     return FindingRow(path, int(line), "configuration", text, problem.level)
+
+
+def library_notices(problems: Sequence[Diagnostic], *, whole: bool) -> list[Notice]:
+    """Return what is told of problems at the start: each of them, or for people who have a list of them the first few
+    that stop a file, and how many more there are."""
+    if whole:
+        return [problem.to_notice() for problem in problems]
+    told = [problem for problem in problems if problem.level == "error"][:_TOLD_ERRORS]
+    notices = [problem.to_notice() for problem in told]
+    left = Counter(problem.level for problem in problems if problem not in told and problem.level != "info")
+    if left:
+        counts = " and ".join(f"{left[level]} {level}{'s' if left[level] != 1 else ''}" for level in left)
+        text = f"{counts}{' more' if told else ''} in files of commands and skills"
+        notices.append(Notice("warning", "library", text, "/doctor lists them, and harness doctor does"))
+    return notices

@@ -32,6 +32,7 @@ from harness_tui.sessions.blobs import BlobStore
 from harness_tui.sessions.store import SessionStore
 from harness_tui.tools.jobs import Jobs
 from harness_tui.tools.toolset import BuiltinTools
+from harness_tui.workspace.library_rows import library_notices
 from harness_tui.workspace.logs import log_to_file
 from harness_tui.workspace.options import RESERVED_TOOLS, SERVER_WAIT_S, OpenOptions
 from harness_tui.workspace.processes import WorkspaceProcesses
@@ -162,8 +163,8 @@ class Workspace:
         )
         for problem in read.loaded.problems:
             self.surroundings.emit(problem.to_notice())
-        for diagnostic in self.library.problems():
-            self.surroundings.emit(diagnostic.to_notice())
+        for notice in library_notices(self.library.problems(), whole=self.options.headless):
+            self.surroundings.emit(notice)
         if self.options.start_servers:
             self.mcp.start()
         else:

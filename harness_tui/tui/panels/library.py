@@ -22,6 +22,11 @@ MAX_TEXT_LINES: Final = 1_000
 
 _LEVELS: Final = {"info": ("i", "info"), "warning": ("!", "warning"), "error": ("✗", "error")}
 _RANK: Final = {"error": 0, "warning": 1, "info": 2}
+_FROM: Final = {
+    "bundled": "comes with Harness",
+    "user": "yours, for all projects",
+    "project": "of this project",
+}
 _EMPTY: Final = {
     "skills": "No skills yet. Ctrl+N makes one from a template.",
     "commands": "No commands yet. Ctrl+N makes one from a template.",
@@ -129,11 +134,9 @@ def entry_preview(entry: EntryRow | None, text: str, width: int) -> Sequence[Lis
 
 def _facts(entry: EntryRow, width: int) -> list[Line]:
     """Say where it comes from, whether it is in use and if not why, and what is wrong with it."""
-    facts = [
-        f"from {entry.source}",
-        f"agent {entry.agent}" if entry.agent else "",
-        f"model {entry.model}" if entry.model else "",
-    ]
+    scope, dot, tool = entry.source.partition(" · ")
+    facts = [f"{_FROM.get(scope, scope)}{dot}{tool}"]
+    facts += [f"agent {entry.agent}" if entry.agent else "", f"model {entry.model}" if entry.model else ""]
     lines = wrap([(clean_for_display(" · ".join(fact for fact in facts if fact), one_line=True), "muted")], width)
     if not entry.trusted:
         lines.extend(wrap([("This folder is not trusted: /trust", "warning")], width, first=(("○ ", "warning"),)))

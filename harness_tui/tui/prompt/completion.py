@@ -128,10 +128,10 @@ class _Ranking:
         for index in self._matching:
             name = folded[index]
             place = _place(name, wanted)
-            if place is None and not path:
-                scattered.append((_spread(name, wanted, holds), index))
-            elif place is not None:
+            if place is not None:
                 ranked[place].append(index)
+            elif not path and ((spread := _spread(name, wanted, holds))[1] <= 3 * len(wanted) + 1 or not spread[0]):
+                scattered.append((spread, index))
         for rank in ranked:
             rank.sort(key=lambda index: (len(folded[index]) != len(wanted), bool(self._candidates[index].alias_of)))
         scattered.sort()

@@ -22,9 +22,10 @@ _MAX_ATTACHMENTS: Final = 50
 MAX_TEXT_LINES: Final = 2_000
 
 
-def preview_title(row: PreviewRow) -> str:
-    """Return what it is a preview of, with what is special about its run."""
-    facts = [f"/{row.name}" if row.name else "message"]
+def preview_title(row: PreviewRow, typed: str) -> str:
+    """Return what it is a preview of (by the name that was ``typed``), with what is special about its run."""
+    name = row.name or typed
+    facts = [f"/{name}" if name else "message"]
     facts += [f"agent {row.agent}" if row.agent else "", f"model {row.model}" if row.model else ""]
     facts.append("in a run of its own" if row.subtask else "")
     return clean_for_display(" · ".join(fact for fact in facts if fact), one_line=True)
@@ -69,7 +70,7 @@ def _shell(part: ShellPreviewRow, width: int) -> Iterator[Line]:
     command = clean_for_display(part.command.strip(), show_invisible=True)
     spans: list[Span] = [(command, "bold"), (f"  {word}", style)]
     if part.decision == "deny" and part.reason:
-        spans.append((f" by {clean_for_display(part.reason, one_line=True)}", "muted"))
+        spans.append((f" by {clean_for_display(part.reason.removesuffix(' deny'), one_line=True)}", "muted"))
     yield from wrap(spans, width, first=(("$ ", "accent"),))
 
 

@@ -130,8 +130,9 @@ class LibraryScreen(Dialog[str | None]):
         if self._filter:
             return f"filter: {clean_for_display(self._filter, one_line=True)}▏"
         if self._view == "problems":
-            return "Enter opens the file · type to filter · ←→ · Esc leaves"
-        return "type to filter · Enter uses · Ctrl+E edits · Ctrl+N new · F3 reads · ←→ · Esc leaves"
+            return "Enter opens the file in your editor · type to filter · ←→ · Esc leaves"
+        hint = "Enter uses · Ctrl+E edits · Ctrl+N new · F3 reads · ←→ · Esc leaves"
+        return hint if self.app.size.width < 100 else f"type to filter · {hint}"
 
     def _show_preview(self) -> None:
         entry = self._entry() if self._view != "problems" else None

@@ -66,6 +66,10 @@ class BlockRenderer:
         """
         self._width = width
         lines = self._lines(block, width)
+        if block.undone:
+            lines = [tuple((text, "muted strike" if text.strip() else "") for text, _ in line) for line in lines]
+            if isinstance(block, UserBlock) and block.origin == "prompt":
+                lines += wrap([("taken back: the model does not see it", "muted")], width, first=_INDENT)
         if isinstance(block, ToolBlock):
             return lines
         return [*([()] if block.after_call else []), *lines, ()]

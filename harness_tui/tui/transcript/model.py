@@ -15,7 +15,7 @@ from typing import ClassVar
 class Block:
     """The base of every block. ``index`` is its place in the model; ``after_call``: a call stands before it.
 
-    ``folds``: it may hide a part of itself.
+    ``folds``: it may hide a part of itself. ``undone``: its run was taken back.
     """
 
     is_call: ClassVar[bool] = False
@@ -24,6 +24,7 @@ class Block:
     index: int = field(default=-1, init=False)
     folded: bool = field(default=True, init=False)
     after_call: bool = field(default=False, init=False)
+    undone: bool = field(default=False, init=False)
 
     @property
     def size(self) -> int:
