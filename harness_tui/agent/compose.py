@@ -71,10 +71,14 @@ class Composer:
             text = text[1:]
         elif text.startswith("/"):
             return await self._expand(text, submit)
+        return Composed(await self.plain(text, attachments))
+
+    async def plain(self, text: str, attachments: Sequence[Attachment]) -> UserMessage:
+        """Return a message that is no command, with what it mentions attached."""
         more, warnings = await self._parts.library.attach_mentions(text, read_gate=self._read_gate("person"))
         for warning in warnings:
             self._publish(Notice("warning", "mention", warning))
-        return Composed(UserMessage(text, (*attachments, *more)))
+        return UserMessage(text, (*attachments, *more))
 
     async def _expand(self, line: str, submit: Submit) -> Composed:
         expansion = await self._expansion(line)

@@ -9,7 +9,6 @@ from harness_tui.core.event_parts import QueueItem
 from harness_tui.core.events import QueueChanged
 from harness_tui.core.ids import new_id
 from harness_tui.core.intents import Submit
-from harness_tui.core.messages import UserMessage
 
 
 class MessageQueue:
@@ -21,7 +20,6 @@ class MessageQueue:
     def __init__(self, held: Sequence[QueueItem] = ()) -> None:
         self._items = list(held)
         self._held = {item.id for item in held}
-        self._submits: dict[str, Submit] = {item.id: Submit(item.text) for item in held}
 
     def told(self) -> QueueChanged:
         """Return the event that tells what waits."""
@@ -44,32 +42,32 @@ class MessageQueue:
 
     def add(self, submit: Submit) -> QueueChanged:
         """Append a message."""
-        item = QueueItem(new_id("msg"), submit.text, "steer" if submit.when == "steer" else "queue")
+        mode = "steer" if submit.when == "steer" else "queue"
+        item = QueueItem(new_id("msg"), submit.text, mode, submit.attachments or None, submit.agent, submit.model)
         self._items.append(item)
-        self._submits[item.id] = submit
         return self.told()
 
     def replace(self, items: Sequence[QueueItem]) -> QueueChanged:
-        """Take an edited list: texts and order as given; attachments stay with their message.
+        """Take an edited list: texts and order as given; what an item does not say stays as it was.
 
-        What was held stays held, unless its text or its mode was changed: then somebody looked at it.
+        What was held stays held, unless something of it was changed: then somebody looked at it.
         """
         before = {item.id: item for item in self._items}
-        self._items = list({item.id: item for item in items}.values())
+        self._items = [_filled(item, before.get(item.id)) for item in {item.id: item for item in items}.values()]
         self._held = {item.id for item in self._items if item.id in self._held and before.get(item.id) == item}
-        self._submits = {
-            item.id: replace(self._submits.get(item.id, Submit(item.text)), text=item.text) for item in self._items
-        }
         return self.told()
 
-    def take_steering(self) -> tuple[list[UserMessage], QueueChanged | None]:
-        """Take every message meant for the next step; commands wait for the end of the run."""
-        taken = [item for item in self._items if item.mode == "steer" and self._goes_along(item)]
-        if not taken:
-            return [], None
-        self._items = [item for item in self._items if item not in taken]
-        submits = [self._submits.pop(item.id) for item in taken]
-        return [UserMessage(submit.text, submit.attachments or ()) for submit in submits], self.told()
+    @property
+    def steering(self) -> tuple[QueueItem, ...]:
+        """The messages meant for the next step; commands wait for the end of the run."""
+        return tuple(item for item in self._items if item.mode == "steer" and self._goes_along(item))
+
+    def take(self, item: QueueItem) -> QueueChanged | None:
+        """Take ``item`` out; ``None`` when it is not there any more as it was."""
+        if item not in self._items:
+            return None
+        self._items.remove(item)
+        return self.told()
 
     def _goes_along(self, item: QueueItem) -> bool:
         return item.id not in self._held and not item.text.startswith("/")
@@ -80,4 +78,12 @@ class MessageQueue:
         if item is None:
             return None
         self._items.remove(item)
-        return replace(self._submits.pop(item.id), when="now"), self.told()
+        return Submit(item.text, item.attachments, item.agent, item.model), self.told()
+
+
+def _filled(item: QueueItem, before: QueueItem | None) -> QueueItem:
+    """Return ``item`` with what it does not say taken from what it was."""
+    if before is None:
+        return item
+    attachments = before.attachments if item.attachments is None else item.attachments or None
+    return replace(item, attachments=attachments, agent=item.agent or before.agent, model=item.model or before.model)

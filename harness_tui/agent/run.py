@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -72,8 +72,8 @@ class _Answer:
 class Run:
     """The loop of one run.
 
-    ``outfit`` is what the agent has at each step, ``take_steering`` returns messages that a person wants in at the next
-    step, ``compactor`` makes room in the model's context.
+    ``outfit`` is what the agent has at each step, ``take_steering`` lets messages in that a person wants at the next
+    step and tells whether there were any, ``compactor`` makes room in the model's context.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Run:
         calls: CallRunner,
         outfit: Outfit,
         compactor: Compactor,
-        take_steering: Callable[[], list[UserMessage]],
+        take_steering: Callable[[], Awaitable[bool]],
     ) -> None:
         self._state = state
         self._run = run
@@ -106,7 +106,7 @@ class Run:
         form = self._form
         rounds = 0
         for step in range(1, limit + 1):
-            self._take_steering()
+            await self._take_steering()
             tools = await self._outfit.tools() if not rounds else {}
             self._calls.use_tools(tools)
             try:
@@ -114,7 +114,7 @@ class Run:
             except ModelError as error:
                 return RunEnd("failed", RunError(error.kind, error.message, error.hint))
             if not message.calls:
-                if self._take_steering():
+                if await self._take_steering():
                     continue
                 if form is None:
                     return RunEnd("completed")

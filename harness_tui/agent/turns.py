@@ -43,15 +43,7 @@ class Turns:
         agent = state.choice.definition(submit.agent or state.choice.agent)
         if agent is None:
             return self._refuse(run, "unknown-agent", f"there is no agent {submit.agent or state.choice.agent!r}")
-        composer = Composer(
-            state.parts,
-            lambda event: state.publish(event, run),
-            state.asker,
-            session=state.id,
-            run=run,
-            agent=agent,
-            mode=state.mode,
-        )
+        composer = self._composer(run, agent)
         try:
             hand = parse_call(submit.text)
         except HarnessError as error:
@@ -88,7 +80,7 @@ class Turns:
             calls=CallRunner(state, run, agent, tools={}, late_tool=outfit.late_tool, grants=composed.grants),
             outfit=outfit,
             compactor=compactor,
-            take_steering=lambda: self._take_steering(run),
+            take_steering=lambda: self._take_steering(run, agent),
         )
         end = await self._until_hooks_agree(run, work)
         if end.reason in ("completed", "step_limit"):
@@ -189,13 +181,29 @@ class Turns:
             return await end_in_form(form, end.text, state.parts.spawner, state.parts.project.start)
         return RunEnd(end.reason, RunError("task", end.problem) if end.problem else None)
 
-    def _take_steering(self, run: str) -> list[UserMessage]:
-        taken, changed = self._state.queue.take_steering()
-        for message in taken:
-            self._state.publish(MessageAdded(message, "steer"), run)
-        if changed is not None:
-            self._state.publish(changed)
+    async def _take_steering(self, run: str, agent: AgentDefinition) -> bool:
+        """Let the messages in that steer the run, with what they mention; tell whether there was one."""
+        state, taken = self._state, False
+        for item in state.queue.steering:
+            message = await self._composer(run, agent).plain(item.text, item.attachments or ())
+            changed = state.queue.take(item)  # not before: nothing is lost when the run is cancelled meanwhile
+            if changed is not None:
+                state.publish(MessageAdded(message, "steer"), run)
+                state.publish(changed)
+                taken = True
         return taken
+
+    def _composer(self, run: str, agent: AgentDefinition) -> Composer:
+        state = self._state
+        return Composer(
+            state.parts,
+            lambda event: state.publish(event, run),
+            state.asker,
+            session=state.id,
+            run=run,
+            agent=agent,
+            mode=state.mode,
+        )
 
     def _own_agent(self) -> AgentDefinition:
         choice = self._state.choice

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+from harness_tui.core.messages import Attachment
 from harness_tui.core.record import record
 from harness_tui.core.values import Action
 
@@ -101,11 +102,18 @@ class Offer:
 
 @record
 class QueueItem:
-    """A message that waits: ``queue`` for the end of the run, ``steer`` for its next step."""
+    """A message that waits: ``queue`` for the end of the run, ``steer`` for its next step.
+
+    In ``edit_queue`` an item without ``attachments``, ``agent`` or ``model`` keeps those that it had; an empty list
+    takes attachments away.
+    """
 
     id: str
     text: str
     mode: Literal["queue", "steer"]
+    attachments: tuple[Attachment, ...] | None = None
+    agent: str | None = None
+    model: str | None = None
 
 
 @record

@@ -12,7 +12,8 @@ from typing import Any, Final, cast
 
 from harness_tui.core.codec import decode, encode
 from harness_tui.core.envelope import Envelope
-from harness_tui.core.events import MessageAdded, RunStarted, StepFinished, ToolFinished
+from harness_tui.core.event_parts import QueueItem
+from harness_tui.core.events import MessageAdded, QueueChanged, RunStarted, StepFinished, ToolFinished
 from harness_tui.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from harness_tui.core.redaction import redact, redact_data
 
@@ -40,10 +41,19 @@ def storable(text: str) -> str:
 
 def event_data(envelope: Envelope) -> dict[str, Any]:
     """Return the fields of the event (and ``first_seq``), redacted; the head is kept in columns."""
+    if isinstance(envelope.event, QueueChanged):  # no message holds yet what goes with one that waits
+        return {"items": [_waiting(item) for item in envelope.event.items]}
     data = cast(dict[str, Any], encode(envelope.event))
     if envelope.first_seq is not None:
         data["first_seq"] = envelope.first_seq
     return cast(dict[str, Any], redact_data(data))
+
+
+def _waiting(item: QueueItem) -> dict[str, Any]:
+    data = cast(dict[str, Any], encode(item, with_private=True))
+    attachments = [_redacted_attachment(each) for each in data.pop("attachments", [])]
+    data = cast(dict[str, Any], redact_data(data))
+    return data | {"attachments": attachments} if attachments else data
 
 
 def message_of(envelope: Envelope) -> Message | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from fakes.fake_tool import FakeTool
 
 from harness_tui.agent.queue import MessageQueue
+from harness_tui.core.codec import encode
 from harness_tui.core.event_parts import QueueItem
 from harness_tui.core.events import MessageAdded, Notice, QueueChanged, RunFinished, RunStarted, ToolStarted
 from harness_tui.core.intents import Cancel, EditQueue, Submit
+from harness_tui.core.messages import Attachment
 
 
 async def waiting(stage, *texts):
@@ -37,6 +39,19 @@ async def test_a_queued_message_runs_after_and_a_steering_one_within(stage):
     modes = [[(item.text, item.mode) for item in event.items] for event in show.of(QueueChanged)]
     assert [("later", "queue"), ("now then", "steer")] in modes
     assert modes[-1] == []
+
+
+async def test_what_a_steering_message_mentions_goes_along(stage):
+    show = await stage({"turns": [{"tools": [{"name": "list"}], "wait": "go.flag"}, {"text": "b"}]})
+    (show.project / "a.py").write_text("x = 1\n")
+    await show.live.send(Submit("first"))
+    await show.next(RunStarted)
+    await show.send(Submit("look at @a.py", when="steer"))
+    (show.project / "go.flag").touch()
+    await show.next(RunFinished)
+    (steered,) = [event.message for event in show.of(MessageAdded) if event.origin == "steer"]
+    assert (steered.text, [item.path for item in steered.attachments]) == ("look at @a.py", ["a.py"])
+    assert [item["path"] for item in show.requests()[1]["messages"][-1]["attachments"]] == ["a.py"]
 
 
 async def test_a_queued_message_can_be_edited_moved_and_taken_out(stage):
@@ -69,6 +84,36 @@ async def test_waiting_messages_are_there_after_a_restart_and_run_by_themselves_
     once_more = await stage({"turns": []}, session=show.live.id)
     held = await once_more.next(QueueChanged)
     assert [item.text for item in held.items] == ["second", "third"]
+
+
+async def test_what_goes_with_a_waiting_message_is_kept_over_a_restart(stage):
+    image = Attachment("image", "image/png", 6_000, path="a.png", content="aGVsbG8=" * 1_000)
+    note = Attachment("text", "text/plain", 5, path="n.txt", content="hello")
+    show = await stage({"turns": [{"text": "slow", "wait": "never.flag"}]})
+    await show.live.send(Submit("first"))
+    await show.next(RunStarted)
+    await show.send(Submit("look at it", (image, note), agent="plan", when="queue"))
+    shown = encode(show.of(QueueChanged)[-1] if show.of(QueueChanged) else await show.next(QueueChanged))
+    assert "content" not in shown["items"][0]["attachments"][0]  # front ends are told the names alone
+    await show.workspace.close()
+    again = await stage({"turns": [{"text": "a"}, {"text": "b"}]}, session=show.live.id)
+    (held,) = (await again.next(QueueChanged)).items
+    assert (held.attachments, held.agent) == ((image, note), "plan")
+    await again.send(EditQueue((QueueItem(held.id, "look at it, please", "queue"),)))
+    await again.say("go")
+    await again.next(RunFinished)
+    last = again.of(RunStarted)[-1]
+    assert (last.message.text, last.agent, last.message.attachments) == ("look at it, please", "plan", (image, note))
+
+
+def test_an_edit_keeps_what_it_does_not_say_and_an_empty_list_takes_attachments_away():
+    note = Attachment("text", "text/plain", 5, path="n.txt", content="hello")
+    queue = MessageQueue()
+    (item,) = queue.add(Submit("a", (note,), model="m/x", when="queue")).items
+    (kept,) = queue.replace((QueueItem(item.id, "b", "queue"),)).items
+    assert (kept.attachments, kept.model) == ((note,), "m/x")
+    (bare,) = queue.replace((QueueItem(item.id, "b", "queue", ()),)).items
+    assert (bare.attachments, bare.model) == (None, "m/x")
 
 
 async def test_a_message_that_was_held_and_is_edited_runs_with_the_next_turn(stage):
