@@ -7,7 +7,9 @@ note: the text is in the conversation already.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from harness_tui.core.errors import HarnessError, ToolError
@@ -164,7 +166,8 @@ class SkillTool:
             given = await asyncio.to_thread(self._read, skill, {"HARNESS_PROJECT_DIR": str(context.root)})
         except HarnessError as problem:
             raise ToolError(problem.what, where=problem.where, mend=problem.mend) from problem
-        metadata = {"skill": skill.name, "folder": str(skill.folder), "path": str(skill.path)}
+        # A name in the file system need not be text; what goes into a record is.
+        metadata = {"skill": skill.name, "folder": _as_text(skill.folder), "path": _as_text(skill.path)}
         if not self.activations.note(context.session, skill.name, given.text):
             note = f"The skill {skill.name} is loaded already and has not changed: its text is in this conversation."
             return ToolResult(note, metadata={**metadata, "repeated": True}, grants=given.grants)
@@ -173,7 +176,7 @@ class SkillTool:
         return ToolResult(
             given.text,
             metadata=metadata,
-            full_output=str(skill.path),
+            full_output=_as_text(skill.path),
             full_bytes=given.whole_bytes,
             grants=given.grants,
         )
@@ -206,3 +209,7 @@ class SkillTool:
         header = read_header(document, Findings(str(skill.path)))  # of the same bytes as the body
         rules, _ = granted(header.allowed_tools, f"{skill.path}:{header.allowed_tools_line}")
         return rules
+
+
+def _as_text(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "replace")
