@@ -31,9 +31,9 @@ class Session:
         moment = f"2026-01-02T03:{self._seq // 60:02d}:{self._seq % 60:02d}.000Z"
         return Envelope(self._seq, moment, session, event, run)
 
-    def play(self, *events: ev.Event, session: str = "ses_1") -> Presenter:
+    def play(self, *events: ev.Event, session: str = "ses_1", run: str = "run_1") -> Presenter:
         for event in events:
-            self.presenter.apply(self.envelope(event, session=session))
+            self.presenter.apply(self.envelope(event, session=session, run=run))
         self.presenter.flush()
         return self.presenter
 

@@ -252,6 +252,23 @@ async def test_a_refused_command_comes_back_into_the_prompt(open_app: Any) -> No
         assert "did you mean /help?" in screen_text(app)
 
 
+async def test_what_was_undone_is_struck_out_and_its_message_stands_in_the_prompt_until_a_redo(open_app: Any) -> None:
+    start = ev.RunStarted("build", "m", "ask", UserMessage("make it blue"))
+    async with open_app() as (app, pilot, backend):
+        backend.session.publish(start, ev.TextFinished("it is blue"), ev.RunFinished("completed"), run="run_1")
+        await until(lambda: "it is blue" in screen_text(app))
+        backend.session.publish(ev.UndoApplied("run_1", (), ()), run="run_1")
+        await until(lambda: app.prompt.text == "make it blue")
+        assert "taken back: the model does not see it" in screen_text(app)
+        backend.session.publish(ev.RedoApplied("run_1", (), ()), run="run_1")
+        await until(lambda: app.prompt.text == "")
+        assert "taken back: the model" not in screen_text(app)
+        await type_text(pilot, "mine")
+        backend.session.publish(ev.UndoApplied("run_1", (), ()), run="run_1")
+        await until(lambda: "taken back: the model does not see it" in screen_text(app))
+        assert app.prompt.text == "mine"  # what is being typed is never replaced
+
+
 async def test_own_commands_are_not_sent(open_app: Any) -> None:
     async with open_app() as (app, pilot, backend):
         for line in ("/theme", "/undo", "/redo", "/model replay/other", '/call read {"path": "a.py"}', "/call read {"):

@@ -65,6 +65,42 @@ def test_an_undo_and_a_redo_tell_which_files_they_touched_and_which_they_left(se
     ]
 
 
+def test_what_is_taken_back_is_marked_and_its_message_comes_back_once(session: Any) -> None:
+    presenter = session.play(START, ev.TextFinished("an answer"), ev.RunFinished("completed"), run="run_1")
+    second = ev.RunStarted("build", "m", "ask", UserMessage("change it\x1b[2J"))
+    session.play(second, started(), finished(), ev.RunFinished("completed"), run="run_2")
+    session.play(ev.UndoApplied("run_2", (), ()), run="run_2")
+    marked = [(type(block), block.undone) for block in presenter.transcript.blocks]
+    assert [kind for kind, undone in marked if undone] == [UserBlock, ToolBlock, RunEndBlock]
+    assert [kind for kind, undone in marked if not undone][-1] is NoticeBlock
+    assert presenter.take_returned() == "change it"
+    assert presenter.take_returned() is None
+    session.play(ev.RedoApplied("run_2", (), ()), run="run_2")
+    assert not any(block.undone for block in presenter.transcript.blocks)
+    assert presenter.take_returned() == ""  # what was put into the prompt goes again
+
+
+def test_of_several_runs_that_are_taken_back_the_first_message_comes_back(session: Any) -> None:
+    presenter = session.play(START, ev.RunFinished("completed"), run="run_1")
+    session.play(ev.ContextCompacted(9, 1, "s", (), ()), ev.RunFinished("completed"), run="run_2")
+    session.play(ev.UndoApplied("run_2", (), ()), ev.UndoApplied("run_1", (), ()))
+    assert presenter.take_returned() == "hello"
+    assert all(block.undone for block in presenter.transcript.blocks[:-2])
+
+
+def test_a_command_comes_back_as_it_was_typed_and_history_brings_nothing_back(session: Any) -> None:
+    run = ev.RunStarted("build", "m", "ask", UserMessage("Review src now."), CommandRef("review", "commands/review.md"))
+    session.presenter.expect_message("/review src")
+    presenter = session.play(run, ev.RunFinished("completed"), ev.UndoApplied("run_1", (), ()), run="run_1")
+    assert presenter.take_returned() == "/review src"
+    past = Presenter()
+    past.replay(
+        [Envelope(n, "t", "s", event, "run_1") for n, event in enumerate([run, ev.UndoApplied("run_1", (), ())], 1)]
+    )
+    assert past.take_returned() is None
+    assert only(past, UserBlock).undone
+
+
 def test_a_message_shows_what_was_typed(session: Any) -> None:
     assert only(session.play(START), UserBlock).typed == "hello"
     assert session.presenter.state.running
@@ -230,14 +266,14 @@ def test_foreign_text_is_cleaned_and_markup_stays_text(session: Any) -> None:
 def test_a_refused_message_comes_back_once(session: Any) -> None:
     session.presenter.expect_message("/hlep me")
     session.play(ev.Notice("error", "session", "no command hlep"), ev.RunFinished("refused"))
-    assert session.presenter.take_refused() == "/hlep me"
-    assert session.presenter.take_refused() is None
+    assert session.presenter.take_returned() == "/hlep me"
+    assert session.presenter.take_returned() is None
 
 
 def test_a_run_that_a_person_refused_brings_nothing_back(session: Any) -> None:
     session.presenter.expect_message("hello")
     session.play(START, ev.RunFinished("refused"))
-    assert session.presenter.take_refused() is None
+    assert session.presenter.take_returned() is None
 
 
 def test_a_call_by_hand_says_itself_how_it_went_and_adds_nothing_to_a_run(session: Any) -> None:
