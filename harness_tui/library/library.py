@@ -296,7 +296,9 @@ class Library:
             skill=skill.name,
             skill_folder=skill.folder,
         )
-        return await expand_template(source, call.args_line, around)
+        found = await expand_template(source, call.args_line, around)
+        # The name of a folder need not be text, a message is.
+        return replace(found, message=found.message.encode("utf-8", "replace").decode("utf-8"))
 
     def _covered(self, item: Command | Skill, raw: bytes) -> bool:
         if self._covers is None or item.scope != "project":

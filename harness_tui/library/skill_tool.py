@@ -163,7 +163,7 @@ class SkillTool:
         if not isinstance(skill, Skill):
             raise ToolError("this call was not prepared", where="skill")
         try:
-            given = await asyncio.to_thread(self._read, skill, {"HARNESS_PROJECT_DIR": str(context.root)})
+            given = await asyncio.to_thread(self._read, skill, {"HARNESS_PROJECT_DIR": _as_text(context.root)})
         except HarnessError as problem:
             raise ToolError(problem.what, where=problem.where, mend=problem.mend) from problem
         # A name in the file system need not be text; what goes into a record is.
@@ -187,7 +187,7 @@ class SkillTool:
         if self._covered is not None and not self._covered(skill, document.raw):
             what = "the skill has changed since its folder was trusted"
             raise HarnessError(what, where=str(skill.path), mend="ask the person to run harness trust")
-        folder = str(skill.folder)
+        folder = _as_text(skill.folder)
         known = {**variables, "HARNESS_SKILL_DIR": folder}
         known |= {name.replace("HARNESS_", "CLAUDE_"): value for name, value in known.items()}
         body = replace_variables(document.body.strip(), known)

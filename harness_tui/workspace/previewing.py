@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from harness_tui.agent.denials import denied_values
 from harness_tui.core.paths import is_inside, name_in
 from harness_tui.core.record import record
 from harness_tui.core.seams import (
@@ -90,6 +91,7 @@ async def preview_line(workspace: Workspace, line: str, *, session: str, agent: 
         prompts=Unfetched(workspace.mcp.prompts()),
         session=session,
         stand_in=_output_of,
+        denied=gate.denies_skill,
     )
     return _preview(expansion, gate, agents)
 
@@ -146,6 +148,11 @@ class _Rehearsal:
         self.commands: list[ShellPreview] = []
         self.words: tuple[str, ...] = ()
         self.asked: dict[Path, str] = {}
+
+    def denies_skill(self, name: str) -> bool:
+        """Tell whether a rule denies a skill: sent, the line would be refused."""
+        agents = (self._agent or AgentDefinition(""),)
+        return bool(denied_values(self._gate, agents, "skill", [name], session=self._session, mode=self._mode))
 
     async def shell(self, commands: Sequence[str], words: Sequence[str], grants: Sequence[Rule], /) -> bool:
         """Note each of ``commands`` with its decision; the expansion goes on, since nothing runs in it."""

@@ -72,7 +72,7 @@ async def test_each_name_of_the_catalogue_passed_back_unchanged_loads_that_very_
     os.makedirs(os.fsencode(scene.home / ".config/harness/skills") + b"/bad\xff")
     path = os.fsencode(scene.home / ".config/harness/skills") + b"/bad\xff/SKILL.md"
     with open(path, "w", encoding="utf-8") as file:
-        file.write("---\ndescription: D.\n---\nBody bad.\n")
+        file.write("---\ndescription: D.\n---\nBody bad. ${CLAUDE_SKILL_DIR}\n")
     library = scene.library()
     text = library.catalogue(BUILD)
     text.encode("utf-8")  # no provider takes a lone surrogate
@@ -89,6 +89,7 @@ async def test_each_name_of_the_catalogue_passed_back_unchanged_loads_that_very_
         output.encode("utf-8")
         json.dumps(result.metadata, ensure_ascii=False).encode("utf-8")
     assert found == bodies
+    (await library.expand("/bad", agents=[], models=lambda _: True)).message.encode("utf-8")
 
 
 async def test_of_one_slash_name_the_skill_that_is_named_so_has_it_and_the_other_is_told_of(scene: Scene) -> None:
