@@ -13,7 +13,7 @@ from typing import Final
 from harness_tui.children.lookup import find_binary
 from harness_tui.core.errors import HarnessError
 
-USUAL: Final = ("sensible-editor", "nano", "vim", "vi", "micro", "emacs")
+USUAL: Final = ("nano", "vim", "vi", "micro", "emacs", "ed")
 
 _PLUS: Final = frozenset(
     {"emacs", "emacsclient", "gvim", "jed", "joe", "kak", "mcedit", "mg", "micro", "mvim", "nano", "ne", "nvim", "pico"}

@@ -117,6 +117,10 @@ class Backend(Protocol):
         """Make a model a favourite, or none."""
         ...
 
+    async def keep_key(self, provider: str, key: str) -> str:
+        """Keep a key of a provider, and say where. Raises ``HarnessError`` for what is none."""
+        ...
+
     async def agents(self) -> Sequence[AgentRow]:
         """Return the agents that a person can talk to."""
         ...

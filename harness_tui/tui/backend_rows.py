@@ -112,7 +112,8 @@ class ModelRow(Protocol):
     """One model; a name that ends in ``/*`` stands for any of its provider.
 
     ``context`` in tokens, ``price`` a few characters (``$3 / $15``, for a million tokens of input and output).
-    ``reason`` says why it is not ``available``, ``mend`` what to do about it.
+    ``reason`` says why it is not ``available``, ``mend`` what to do about it; ``wants_key`` names the provider whose
+    key is what it lacks.
     """
 
     @property
@@ -131,6 +132,8 @@ class ModelRow(Protocol):
     def reason(self) -> str | None: ...
     @property
     def mend(self) -> str | None: ...
+    @property
+    def wants_key(self) -> str | None: ...
 
 
 class AgentRow(Protocol):

@@ -16,11 +16,19 @@ if TYPE_CHECKING:
 
 async def open_in_editor(app: App[Any], library: LibraryFiles, path: str, line: int | None = None) -> str:
     """Open ``path`` at ``line`` and wait until the editor is closed; return what went wrong, empty for nothing."""
+    ended: BaseException | None = None
     try:
         with app.suspend():
-            await library.edit(path, line)
+            try:
+                await library.edit(path, line)
+            except BaseException as error:  # noqa: BLE001 - the library takes the screen again only where nothing is raised
+                ended = error
     except SuspendNotSupported:
         return "no editor can be opened on this screen"
-    except HarnessError as error:
-        return str(error)
-    return ""
+    match ended:
+        case None:
+            return ""
+        case HarnessError():
+            return str(ended)
+        case _:
+            raise ended

@@ -18,6 +18,7 @@ from harness_tui.core.events import Notice
 from harness_tui.core.intents import Intent
 from harness_tui.core.values import Scope
 from harness_tui.models.offline import NAME as OFFLINE
+from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS
 from harness_tui.sessions.store import SessionInfo
 from harness_tui.workspace.library import WorkspaceLibrary
 from harness_tui.workspace.model_rows import ModelRow, model_rows
@@ -34,9 +35,9 @@ from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 _NO_MODEL = "No model yet. Commands, skills, /call, !shell, MCP servers and diagnostics work without one."
 _GET_ONE = (
-    "looked for ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, for stored keys, and for ollama, llama.cpp,"
-    " LM Studio and vLLM on this machine. Keep a key with `harness auth add anthropic` in another terminal, or start a"
-    " server; then /model shows what there is, without a restart. Any message tells more"
+    f"looked for keys of {', '.join(entry.name for entry in KEY_PROVIDERS)}, in the environment and kept ones, and for"
+    f" {', '.join(server.title for server in LOCAL_PROVIDERS)} on this machine. Type /model: it asks for a key where"
+    " you choose a provider, and shows a server that you start now. Any message tells of more ways"
 )
 
 
@@ -179,6 +180,10 @@ class WorkspaceBackend:
     async def set_favourite(self, name: str, favourite: bool) -> None:
         """Make a model a favourite, or none."""
         await asyncio.to_thread(self.workspace.models.set_favourite, name, favourite)
+
+    async def keep_key(self, provider: str, key: str) -> str:
+        """Keep a key of a provider, and say where. Raises ``HarnessError`` for what is none."""
+        return await asyncio.to_thread(self.workspace.models.keep_key, provider, key)
 
     async def agents(self) -> Sequence[AgentRow]:
         """Return the agents that a person can talk to."""

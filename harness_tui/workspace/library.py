@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -100,4 +101,5 @@ class WorkspaceLibrary:
         if trusted and await asyncio.to_thread(os.path.exists, file):
             await asyncio.to_thread(workspace.trust.update, workspace.project, file)
         if status:
-            raise HarnessError(f"the editor {argv[0]} ended with {status}", where=short(path))
+            how = f"ended with {status}" if status > 0 else f"was ended by {signal.Signals(-status).name}"
+            raise HarnessError(f"the editor {Path(argv[0]).name} {how}", where=short(path))

@@ -10,7 +10,10 @@ from harness_tui.models.catalogue import ModelInfo, price_text
 
 @record
 class ModelRow:
-    """One model; ``price`` in a few characters, ``reason`` and ``mend`` of one that is not available."""
+    """One model; ``price`` in a few characters, ``reason`` and ``mend`` of one that is not available.
+
+    ``wants_key`` names the provider whose key is what it lacks.
+    """
 
     name: str
     context: int | None
@@ -20,6 +23,7 @@ class ModelRow:
     available: bool
     reason: str | None
     mend: str | None
+    wants_key: str | None = None
 
 
 def model_rows(infos: Iterable[ModelInfo]) -> list[ModelRow]:
@@ -34,6 +38,7 @@ def model_rows(infos: Iterable[ModelInfo]) -> list[ModelRow]:
             info.available,
             info.why,
             info.mend,
+            info.provider if info.wants_key else None,
         )
         for info in infos
     ]

@@ -16,7 +16,7 @@ from textual.containers import Container, Vertical
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.editing import open_in_editor
-from harness_tui.tui.lines import Line, ListRow
+from harness_tui.tui.lines import Line, ListRow, wrap
 from harness_tui.tui.panels.library import (
     VIEWS,
     FindingKey,
@@ -72,7 +72,7 @@ class LibraryScreen(Dialog[str | None]):
         self._preview.can_focus = False
         self._editor = MessageEditor(id="library-name")
         self._filter = wanted
-        self._said = ""
+        self._said = self._fault = ""
         self._text: tuple[str, str] = ("", "")
         self._naming = False
         self._for_user = False
@@ -112,9 +112,10 @@ class LibraryScreen(Dialog[str | None]):
         self._show_preview()
 
     def _rows(self, width: int) -> Sequence[ListRow]:
+        fault = [ListRow(tuple(wrap([(self._fault, "error")], width, first=(("✗ ", "error"),))))] if self._fault else []
         if self._view == "problems":
-            return finding_rows(self._host.panels.findings, self._filter, width)
-        return entry_rows(self._entries, self._filter, width, self._view)
+            return [*fault, *finding_rows(self._host.panels.findings, self._filter, width)]
+        return [*fault, *entry_rows(self._entries, self._filter, width, self._view)]
 
     @property
     def _entries(self) -> Sequence[EntryRow]:
@@ -146,8 +147,9 @@ class LibraryScreen(Dialog[str | None]):
         key = self._list.marked
         return next((entry for entry in found if entry.path == key), found[0] if found else None)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str = "", *, fault: str = "") -> None:
         self._said = clean_for_display(text, one_line=True)
+        self._fault = clean_for_display(fault, one_line=True)
         if self.is_attached:
             self._update()
 
@@ -183,7 +185,7 @@ class LibraryScreen(Dialog[str | None]):
             problem = await open_in_editor(self.app, self._host.backend.library, path, line)
         finally:
             self._busy = False
-        self._say(problem)
+        self._say(fault=problem)
         self._text = ("", "")
         self._look()
 
@@ -193,8 +195,8 @@ class LibraryScreen(Dialog[str | None]):
         try:
             path = await self._host.backend.library.create(kind, name, user=self._for_user)
         except (HarnessError, OSError) as error:
-            self._name(name)
-            self._say(str(error))
+            self._ask_name(name)
+            self._say(fault=str(error))
             return
         await self._refresh_library()
         self._filter = ""
@@ -222,7 +224,7 @@ class LibraryScreen(Dialog[str | None]):
             case "ctrl+e":
                 self._edit_marked()
             case "ctrl+n" if self._view != "problems":
-                self._name("")
+                self._ask_name("")
             case "f3":
                 self._read_all()
             case "backspace":
@@ -241,22 +243,22 @@ class LibraryScreen(Dialog[str | None]):
                 self._for_user = not self._for_user
             case _:
                 return False
-        self._said = ""
+        self._said = self._fault = ""
         self._update()
         return True
 
     def _back(self) -> None:
-        if self._filter or self._said:
+        if self._filter or self._said or self._fault:
             self._filter_by("")
         else:
             self.leave(None)
 
     def _show(self, view: View) -> None:
-        self._view, self._filter, self._said = view, "", ""
+        self._view, self._filter, self._said, self._fault = view, "", "", ""
         self._update(mark_first=True)
 
     def _filter_by(self, text: str) -> None:
-        self._filter, self._said = text, ""
+        self._filter, self._said, self._fault = text, "", ""
         self._update(mark_first=True)
 
     def _edit_marked(self) -> None:
@@ -270,7 +272,7 @@ class LibraryScreen(Dialog[str | None]):
         if entry.own:
             self._edit(entry.path)
         else:
-            self._say(f"{entry.name} comes with Harness: Ctrl+N makes your own, one of the same name takes its place")
+            self._say(fault=f"{entry.name} comes with Harness: Ctrl+N makes one of your own, which may have its name")
 
     def _read_all(self) -> None:
         entry, text = self._entry(), self._text[1]
@@ -284,7 +286,7 @@ class LibraryScreen(Dialog[str | None]):
 
     # --- a name --------------------------------------------------------------------------------------
 
-    def _name(self, text: str) -> None:
+    def _ask_name(self, text: str) -> None:
         self._naming = True
         self._editor.display = True
         self._editor.invite("git/message" if self._view == "commands" else "release-notes")
@@ -321,7 +323,7 @@ class LibraryScreen(Dialog[str | None]):
         elif entry is not None and entry.slash:
             self.leave(f"/{entry.slash} ")
         elif entry is not None:
-            self._say(f"{entry.name} cannot be used: {entry.hidden_reason or 'its file does not allow it'}")
+            self._say(fault=f"{entry.name} cannot be used: {entry.hidden_reason or 'its file does not allow it'}")
 
     @on(events.Resize)
     def _on_resized(self) -> None:

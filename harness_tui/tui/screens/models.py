@@ -1,16 +1,20 @@
 """The models to choose from: favourites first, with limits and prices, and why one is missing and how to mend it.
 
-It opens with what is known and goes on looking: servers on this machine and providers are asked meanwhile.
+It opens with what is known and goes on looking: servers on this machine and providers are asked meanwhile. Where a key
+is what lacks, choosing asks for it.
 """
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import events, on, work
 
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import Line, ListRow, Span, two_ends, wrap
 from harness_tui.tui.row_list import RowList
@@ -30,6 +34,7 @@ class ModelPicker(Picker):
 
     def __init__(self, palette: Palette, backend: Backend, present: str) -> None:
         super().__init__(palette, "Choose the model", self._model_rows, empty="No model is known.")
+        self._palette = palette
         self._backend = backend
         self._present = present
         self._models: Sequence[ModelRow] = ()
@@ -73,8 +78,28 @@ class ModelPicker(Picker):
         if model is None or model.available:
             self.leave(str(event.key))
             return
+        if model.wants_key is not None:
+            self._ask_key(model.wants_key)
+            return
         why = f"{model.name}: {model.reason or 'not available'}{f'; {model.mend}' if model.mend else ''}"
         self._say(clean_for_display(why, one_line=True))
+
+    @work(exit_on_error=False)
+    async def _ask_key(self, provider: str) -> None:
+        entry = await asyncio.to_thread(importlib.import_module, "harness_tui.tui.screens.key_entry")
+        key = await self.app.push_screen_wait(entry.KeyEntry(self._palette, provider))
+        if key is None:
+            return
+        try:
+            where = await self._backend.keep_key(provider, key)
+            self._use(await self._backend.models())
+        except (HarnessError, OSError) as error:
+            self._say(clean_for_display(str(error), one_line=True))
+            return
+        self._filter = ""
+        self._say(clean_for_display(f"kept; Enter takes the model · the key is in {short(where)}", one_line=True))
+        self._list.mark(next((one.name for one in self._models if one.name.startswith(f"{provider}/")), None))
+        self._use(await self._backend.survey_models())  # the provider tells its models by now
 
     @on(events.Key)
     def _on_favourite_key(self, event: events.Key) -> None:
@@ -105,6 +130,7 @@ class _Starred:
     def __init__(self, row: ModelRow, favourite: bool) -> None:
         self.name, self.context, self.price, self.aliases = row.name, row.context, row.price, row.aliases
         self.available, self.reason, self.mend = row.available, row.reason, row.mend
+        self.wants_key = row.wants_key
         self.favourite = favourite
 
 
@@ -126,7 +152,10 @@ def _lines(model: ModelRow, width: int, present: bool) -> tuple[Line, ...]:
     lines = [two_ends(tuple(head), ((f"{right} ", "muted"),), width)]
     if not model.available:
         why: list[Span] = [(clean_for_display(model.reason or "not available", one_line=True), "warning")]
-        if model.mend:
+        if model.wants_key is not None:
+            why.append((" → Enter asks for it", "accent"))
+            why += [(f"; or {clean_for_display(model.mend, one_line=True)}", "muted")] if model.mend else []
+        elif model.mend:
             why.append((f" → {clean_for_display(model.mend, one_line=True)}", "muted"))
         lines += wrap(why, width, first=(("    ", ""),))
     return tuple(lines)
