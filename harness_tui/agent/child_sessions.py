@@ -126,7 +126,7 @@ class ChildSessions:
 
     async def _open(self, task: Task, run: str | None, call: str, model: Model) -> SessionState:
         parent = self._state
-        session, history, last_seq = await self._record(task, run, call)
+        session, history, last_seq, calls = await self._record(task, run, call)
         parts = replace(parent.parts, step_limit=None)
         stream = EventStream(session, clock=parts.clock, last_seq=last_seq)
 
@@ -144,6 +144,7 @@ class ChildSessions:
             choice=_choice(parts, task, model),
             parent=ParentLink(parent.id, (self._agent_above(),), lambda: parent.mode),
             off=parent.off,
+            calls=calls,
         )
         child.listen()
         child.look_at_history()
@@ -158,21 +159,21 @@ class ChildSessions:
         state = self._state
         return state.agent or state.choice.definition(state.choice.agent) or AgentDefinition(state.choice.agent)
 
-    async def _record(self, task: Task, run: str | None, call: str) -> tuple[str, History, int]:
+    async def _record(self, task: Task, run: str | None, call: str) -> tuple[str, History, int, int]:
         parent = self._state
         store = parent.parts.store
         if not parent.recorded:
             if task.session is not None:
                 raise ToolError("an earlier task can be gone on with in a recorded session only", where="task")
-            return new_id("sub"), History(), 0
+            return new_id("sub"), History(), 0, 0
         if task.session is None:
             link = Parent(parent.id, run or "", call)
             root = parent.parts.project.root
             info = await asyncio.to_thread(store.create, root, title=task.title, parent=link, lock=True)
-            return info.session, History(), 0
+            return info.session, History(), 0, 0
         return await asyncio.to_thread(self._resume, task.session)
 
-    def _resume(self, session: str) -> tuple[str, History, int]:
+    def _resume(self, session: str) -> tuple[str, History, int, int]:
         store, where = self._state.parts.store, f"task: {session}"
         try:
             info = store.info(session)
@@ -185,7 +186,7 @@ class ChildSessions:
         store.repair(info.session)
         recover_changes(store, info.session, self._state.parts.project.root, self._state.parts.clock)
         history = History(item.message for item in store.messages(info.session))
-        return info.session, history, store.open_numbers(info.session)
+        return info.session, history, store.open_numbers(info.session), store.highest_call(info.session)
 
     async def _close(self, child: SessionState) -> None:
         parent = self._state

@@ -128,7 +128,7 @@ class Compactor:
             self._tell_nothing()
             return False
         before = state.meter.used(system, tools, messages)
-        state.publish(Notice("info", "compaction", f"summing up {len(split.old)} messages"), self._run)
+        state.publish(Notice("info", "compaction", f"summing up {_count(len(split.old), 'message')}"), self._run)
         summary, usage = await self._summary(split, focus)
         skills, left_out = self._skills()
         message = self._message(summary, split, skills, left_out)

@@ -93,14 +93,16 @@ class LiveSession:
             self._tell_held()
         await self.flush()
 
-    def take_record(self, todos: tuple[TodoItem, ...], used: int | None) -> None:
+    def take_record(self, todos: tuple[TodoItem, ...], used: int | None, calls: int) -> None:
         """Take from a record what a session keeps in mind beside its messages: its list of steps, how full it is.
 
-        ``used`` are the tokens of the last request as its provider counted them.
+        ``used`` are the tokens of the last request as its provider counted them, ``calls`` is the highest number of a
+        call ``c{n}``.
         """
         state = self._state
         state.look_at_history()
         state.working.todos = todos
+        state.calls = calls
         if used is not None:
             state.meter.count(used, len(state.history.messages))
 

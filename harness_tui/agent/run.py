@@ -157,6 +157,7 @@ class Run:
             session=self._state.id,
             subagent=self._state.parent is not None,
             output_schema=schema,
+            calls=self._state.calls,
         )
         for attempt in range(1, ATTEMPTS + 1):
             answer = _Answer()

@@ -38,9 +38,9 @@ class ParentLink:
 class SessionState:
     """One open session. ``parts`` change after trust or configuration did; ``single_run`` is one of ``run``.
 
-    ``wanted_focus`` is what a person wants the history summed up for, while a run goes on; ``model`` and
-    ``agent`` are those of the last run.
-    ``off`` are the parts of requests that are switched off, ``told`` what the person was told once already.
+    ``calls`` is the highest number of a call ``c{n}`` in its record; ``wanted_focus`` is what a person wants the
+    history summed up for, while a run goes on; ``model`` and ``agent`` are those of the last run. ``off`` are the
+    parts of requests that are switched off, ``told`` what the person was told once already.
     """
 
     id: str
@@ -58,6 +58,7 @@ class SessionState:
     off: set[str] = field(default_factory=set[str])
     told: set[str] = field(default_factory=set[str])
     nested: NestedInstructions = field(default_factory=NestedInstructions)
+    calls: int = 0
     wanted_focus: str | None = None
     model: Model | None = None
     agent: AgentDefinition | None = None

@@ -15,7 +15,8 @@ class ModelSettings:
     """What goes with a request. ``purpose`` ``internal`` is for compaction and titles.
 
     ``session`` and ``subagent`` tell whose request it is; no provider is sent them. ``output_schema`` is the JSON
-    Schema of the answer, given only where no tools are; an adapter that cannot hand it on leaves it out.
+    Schema of the answer, given only where no tools are; an adapter that cannot hand it on leaves it out. ``calls`` is
+    the highest number that a call ``c{n}`` of the session had when it was opened: a script counts on from it.
     """
 
     system: str
@@ -27,6 +28,7 @@ class ModelSettings:
     session: str | None = None
     subagent: bool = False
     output_schema: dict[str, Any] | None = None
+    calls: int = 0
 
 
 @record

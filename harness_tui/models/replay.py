@@ -115,10 +115,10 @@ class ReplayModel:
     def _calls(self, turn: Turn, messages: Sequence[Message], settings: ModelSettings) -> list[ToolCall]:
         """Give ids to the turn's calls: ``c{n}``, n counted through the session, also after a resume.
 
-        What was counted in this process is remembered where the session is named: a compaction takes calls away.
+        What was counted is remembered where the session is named: a compaction takes calls away.
         """
         counted = self._numbers.get(settings.session, 0) if settings.session is not None else 0
-        number = max(counted, highest_call(messages))
+        number = max(counted, settings.calls, highest_call(messages))
         given = {call.call for call in turn.calls if call.call is not None}
         calls: list[ToolCall] = []
         for call in turn.calls:

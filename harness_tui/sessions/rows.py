@@ -169,6 +169,18 @@ def last_compaction(connection: sqlite3.Connection, session: str) -> int:
     return int(found or 0)
 
 
+def highest_call(connection: sqlite3.Connection, session: str) -> int:
+    """Return the highest n of the calls ``c{n}`` that were started, 0 without one."""
+    (found,) = connection.execute(
+        "SELECT max(CAST(substr(call, 2) AS INTEGER)) FROM ("
+        "SELECT CASE WHEN json_valid(json) THEN json_extract(json, '$.call') END AS call "
+        "FROM events WHERE session = ? AND type = 'tool_started'"
+        ") WHERE call GLOB 'c[0-9]*' AND call NOT GLOB 'c*[^0-9]*'",
+        (session,),
+    ).fetchone()
+    return int(found or 0)
+
+
 def undone_runs(connection: sqlite3.Connection, session: str) -> set[str]:
     """Return the runs that are undone now."""
     found: set[str] = set()

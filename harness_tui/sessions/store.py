@@ -282,6 +282,12 @@ class SessionStore:
         return event.event if event is not None and isinstance(event.event, kind) else None
 
     @retried
+    def highest_call(self, session: str) -> int:
+        """Return the highest n of the calls ``c{n}`` of a session, 0 without one; those before a summary count too."""
+        with self._database.read() as connection:
+            return rows.highest_call(connection, session)
+
+    @retried
     def messages(self, session: str, *, since_compaction: bool = True) -> builtins.list[StoredMessage]:
         """Return what a model is sent: the messages after the last ``context_compacted``, or all of them.
 

@@ -35,7 +35,8 @@ from harness_tui.tools.writing import Written, read_or_none, replace_file
 class PlannedChange:
     """What will be written. ``before`` are the bytes that it was made from, ``None`` for a new file.
 
-    ``summary`` is what the model is told, ``unchanged`` that there is nothing to write.
+    ``summary`` is what the model is told, ``unchanged`` that there is nothing to write, ``gone`` that hooks took the
+    file away.
     """
 
     target: Target
@@ -46,6 +47,7 @@ class PlannedChange:
     removed: int
     summary: str
     unchanged: bool
+    gone: bool = False
 
     @property
     def before_hash(self) -> str | None:
@@ -133,6 +135,10 @@ class FileChanges:
                     self._tell(change, write.result(), context)
                 raise
             hooks, change = await self._after_edit(change, written, context)
+        if change.gone:
+            names = ", ".join(hooks.ran) or "a hook"
+            text = f"{target.name} was written, and is not there any more: {names} took it away."
+            return ToolResult(text, is_error=True, metadata={"path": target.name, "hooks": list(hooks.ran)})
         report = await report_on(self._diagnostics, target.path, context)
         metadata: dict[str, Any] = {"path": target.name, "diff": change.diff}
         metadata |= {"added": change.added, "removed": change.removed}
@@ -171,9 +177,14 @@ class FileChanges:
             data = read_or_none(change.target.path)
         except HarnessError:
             return change, written
-        if data is None or data == change.after:
+        if data == change.after:
             return change, written
         name = change.target.name
+        if data is None:
+            diff = make_diff(_text(change.before, name), "", name)
+            none_left = replace(written.written, after_mode=None)
+            gone = replace(change, diff=diff.text, added=diff.added, removed=diff.removed, gone=True)
+            return gone, replace(written, written=none_left)
         texts = (_text(change.before, name), _text(data, name))
         what = change.summary.rpartition(" (+")[0]
         mode = stat.S_IMODE(change.target.path.stat().st_mode)
@@ -207,9 +218,12 @@ class FileChanges:
         return None
 
     def _tell(self, change: PlannedChange, done: _Done, context: ToolContext) -> None:
-        after = digest(change.after)
+        after = None if change.gone else digest(change.after)
         name = change.target.name
-        self._ledger.record(context.session, change.target.path, after)
+        if after is not None:
+            self._ledger.record(context.session, change.target.path, after)
+        elif change.before is None:
+            return  # neither there before nor after: nothing was changed
         root = context.root.resolve()
         context.emit(
             FileChanged(

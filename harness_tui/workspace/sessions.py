@@ -34,6 +34,7 @@ class _Record:
     queue: QueueChanged | None
     todos: TodoUpdated | None
     usage: UsageUpdated | None
+    calls: int
 
 
 class OpenSessions:
@@ -77,6 +78,7 @@ class OpenSessions:
                 store.latest_of(info.session, QueueChanged),
                 store.latest_of(info.session, TodoUpdated),
                 store.latest_of(info.session, UsageUpdated),
+                store.highest_call(info.session),
             )
 
         try:
@@ -122,7 +124,7 @@ class OpenSessions:
         )
         if record is not None:
             todos, usage = record.todos, record.usage
-            live.take_record(todos.items if todos else (), usage.context_used if usage else None)
+            live.take_record(todos.items if todos else (), usage.context_used if usage else None, record.calls)
         self._live[session] = live
         return live
 

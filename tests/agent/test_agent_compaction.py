@@ -12,6 +12,7 @@ from harness_tui.core.events import (
     Notice,
     RunFinished,
     TodoUpdated,
+    ToolStarted,
     UndoApplied,
     UsageUpdated,
 )
@@ -223,6 +224,18 @@ async def test_a_resumed_session_goes_on_after_the_summary(stage):
     assert len(sent) == 2
     assert "<summary>\nsum\n</summary>" in sent[0]
     assert sent[1] == "two"
+
+
+async def test_calls_are_counted_on_after_a_summary_and_a_resume(stage):
+    turns = [{"tools": [{"name": "list"}, {"name": "list", "arguments": {"path": "."}}]}, {"text": BIG}]
+    show = await stage({"internal": ["sum"], "turns": turns}, settings={"compaction": {"keep": 0}})
+    await show.say("one")
+    await show.send(Compact())
+    await show.next(RunFinished)
+    await show.workspace.close()
+    again = await stage({"turns": [{"tools": [{"name": "list"}]}, {"text": "b"}]}, session=show.live.id)
+    await again.say("two")
+    assert [event.call for event in again.of(ToolStarted)] == ["c3"]
 
 
 async def test_a_wish_during_a_run_is_met_before_its_next_step(stage):

@@ -8,8 +8,16 @@ import sys
 
 import pytest
 
-from harness_tui.core.events import FileChanged, MessageAdded, Notice, PermissionResolved, RunFinished, ToolFinished
-from harness_tui.core.intents import Cancel, Submit
+from harness_tui.core.events import (
+    FileChanged,
+    MessageAdded,
+    Notice,
+    PermissionResolved,
+    RunFinished,
+    ToolFinished,
+    UndoApplied,
+)
+from harness_tui.core.intents import Cancel, Submit, Undo
 from harness_tui.core.paths import digest
 
 EDITS = ({"permission": "edit", "pattern": "*", "action": "allow"},)
@@ -18,6 +26,9 @@ WRITE = {"name": "write", "arguments": {"path": "a.py", "content": "x=1\n"}}
 
 def python(code, *more):
     return [sys.executable, "-c", code, *more]
+
+
+NAME = sys.executable.rsplit("/", 1)[-1]
 
 
 def hooks(**events):
@@ -55,6 +66,27 @@ async def test_a_hook_runs_for_the_files_that_fit_alone(stage):
     await show.say("go")
     assert (show.project / "a.py").read_text() == "x=1\n"
     assert "hooks" not in show.of(ToolFinished)[0].metadata
+
+
+async def test_a_file_that_a_hook_takes_away_is_told_as_gone_and_an_undo_brings_it_back(stage):
+    take_away = python("import os, sys; os.remove(sys.argv[1])", "{file}")
+    edit = {"name": "edit", "arguments": {"path": "old.py", "old": "x = 1", "new": "x = 2"}}
+    show = await stage(
+        {"turns": [{"tools": [WRITE, {"name": "read", "arguments": {"path": "old.py"}}, edit]}, {"text": "b"}]},
+        rules=EDITS,
+        settings=hooks(after_edit=[{"match": "*.py", "command": take_away}]),
+    )
+    (show.project / "old.py").write_text("x = 1\n")
+    await show.say("go")
+    made, _, edited = show.of(ToolFinished)
+    assert (made.is_error, edited.is_error) == (True, True)
+    assert edited.output == f"old.py was written, and is not there any more: {NAME} took it away."
+    (change,) = show.of(FileChanged)  # a.py was neither there before nor is it now
+    assert (change.path, change.before, change.after, change.removed) == ("old.py", digest(b"x = 1\n"), None, 1)
+    await show.send(Undo())
+    await show.next(UndoApplied)
+    assert (show.project / "old.py").read_text() == "x = 1\n"
+    assert not (show.project / "a.py").exists()
 
 
 async def test_a_linter_that_blocks_is_told_to_the_model(stage):
