@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +36,19 @@ _MOST_BYTES: Final = 64 * MIB
 _KEPT_BYTES: Final = 16 * MIB
 _FRESH_NS: Final = 50_000_000  # a change that soon after another may not show in the times
 _UNUSED_S: Final = 90 * 24 * 3600
+_CODE: Final = (
+    "coercion.py",
+    "command_file.py",
+    "dialects.py",
+    "diagnostics.py",
+    "front_matter.py",
+    "header.py",
+    "index_file.py",
+    "plain_yaml.py",
+    "skill_file.py",
+    "toml_command.py",
+    "yaml_loader.py",
+)
 _OF_THE_ROOT: Final = frozenset({"path", "scope", "trusted", "tool", "shadowed_by", "kept"})
 
 
@@ -50,8 +64,8 @@ class Row:
 class IndexFile:
     """The index of the folder ``root``; ``kind`` tells apart those of commands and skills. Blocking."""
 
-    def __init__(self, cache: Path, kind: str, root: Path) -> None:
-        self._path = cache / f"{kind}-{digest(os.fsencode(root))[:24]}{_SUFFIX}"
+    def __init__(self, folder: Path, kind: str, root: Path) -> None:
+        self._path = folder / f"{kind}-{digest(os.fsencode(root))[:24]}{_SUFFIX}"
 
     def load(self) -> dict[str, Row]:
         """Return what is known, by path; nothing when there is no index that can be used."""
@@ -61,7 +75,7 @@ class IndexFile:
             return {}
         mark, _, rest = data.partition(b"\n")
         head, _, bodies = rest.partition(b"\n")
-        if mark.decode("ascii", "replace") != _mark(head):
+        if mark != _mark(head):
             return {}
         view = memoryview(bodies)
         return {
@@ -89,7 +103,7 @@ class IndexFile:
         head = json.dumps(known, separators=(",", ":")).encode("ascii")
         with contextlib.suppress(OSError):  # a full or read-only place has no cache
             make_private_folder(self._path.parent)
-            write_atomic(self._path, b"\n".join((_mark(head).encode("ascii"), head, b"".join(bodies))), mode=0o600)
+            write_atomic(self._path, b"\n".join((_mark(head), head, b"".join(bodies))), mode=0o600)
             _remove_unused(self._path.parent)
 
 
@@ -124,8 +138,16 @@ def _tuples(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _mark(head: bytes) -> str:
-    return f"harness-library {_FORMAT} {__version__} {digest(head)}"
+def _mark(head: bytes) -> bytes:
+    """Return the first line of an index: what it depends on besides the files, and that it is whole."""
+    return f"harness-library {_FORMAT} {__version__} {_code()} {digest(head)}".encode("ascii")
+
+
+@cache
+def _code() -> str:
+    folder = Path(__file__).parent
+    stats = [(folder / name).stat() for name in _CODE]
+    return digest(repr([(found.st_size, found.st_mtime_ns) for found in stats]).encode())[:16]
 
 
 def _remove_unused(folder: Path) -> None:

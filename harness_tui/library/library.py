@@ -129,6 +129,10 @@ class Library:
         """Return what is wrong with command files and their folders."""
         return list(self._commands.problems)
 
+    def skill_problems(self) -> list[Diagnostic]:
+        """Return what is wrong with skill files and their folders."""
+        return list(self._skills.problems)
+
     def suggest(self, name: str, prompts: PromptSource | None = None) -> str | None:
         """Return the known name that is closest to ``name``, without its slash."""
         skills = [skill.slug for skill in self._skills.names.values()]

@@ -140,12 +140,13 @@ def _exact(name: str) -> str:
     return clean_for_display(unicodedata.normalize("NFKC", name), one_line=True)
 
 
-def read_skills(path: Path) -> list[Skill]:
-    """Read the skill whose folder is ``path``, or the skills in a folder of them; also those that cannot be used."""
+def read_folder(path: Path) -> SkillIndex:
+    """Read the skill whose folder is ``path``, or the skills in a folder of them, with all that is wrong there."""
     own = skill_file(path)
     if own is not None:
-        return [read_skill(own, "user", trusted=True)]
-    return [read_skill(Path(file.path), "user", trusted=True) for file in Walk(path).skills()]
+        skill = read_skill(own, "user", trusted=True)
+        return build_index([skill], skill.diagnostics)
+    return SkillRegistry().refresh([Root(path, "user", True)])
 
 
 def hidden_reason(skill: Skill, agent: AgentDefinition | None = None, denied: Denied | None = None) -> str | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import os
+import stat
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,3 +58,24 @@ class Scene:
         )
         library.refresh()
         return library
+
+
+@contextmanager
+def without_privileges(folder: Path) -> Iterator[None]:
+    """Run as somebody to whom modes of files apply: of root nothing is kept. ``folder`` stays within reach."""
+    if os.geteuid() != 0:
+        yield
+        return
+    modes = {
+        parent: stat.S_IMODE(parent.stat().st_mode) for parent in folder.parents if parent.stat().st_mode & 0o77 == 0
+    }
+    for parent in modes:
+        parent.chmod(0o711)
+    folder.chmod(0o755)
+    os.seteuid(65_534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        for parent, mode in modes.items():
+            parent.chmod(mode)

@@ -10,7 +10,7 @@ from library_scene import Expand
 from harness_tui.config.bundled import bundled
 from harness_tui.library.commands import CommandRegistry
 from harness_tui.library.roots import Root
-from harness_tui.library.skills import read_skills
+from harness_tui.library.skills import read_folder
 
 COMMANDS = {"commit", "explain", "fix-diagnostics", "init", "review", "test"}
 SKILLS = {
@@ -43,7 +43,7 @@ async def test_a_bundled_command_needs_no_shell_and_takes_its_arguments(expand: 
 
 
 def test_the_bundled_skills_are_complete_and_clean() -> None:
-    skills = read_skills(bundled("skills"))
+    skills = read_folder(bundled("skills")).skills
     assert {skill.name for skill in skills} == SKILLS
     for skill in skills:
         assert skill.loaded

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
 from library_scene import Scene
 
 from harness_tui.library.commands import RESERVED
@@ -171,14 +170,6 @@ def test_bad_files_are_told_one_by_one_and_take_nobody_down(scene: Scene) -> Non
     told = {Path(item.path).stem for item in library.problems()}
     assert told == {"yaml", "open", "empty", "latin", "folder", "link", "pipe"}
     assert len(library.problems()) == 7
-
-
-def test_an_unreadable_file_is_told(scene: Scene) -> None:
-    path = scene.command("project", "secret")
-    path.chmod(0)
-    if os.access(path, os.R_OK):
-        pytest.skip("this account reads everything")
-    assert codes(scene.library()) == ["unreadable"]
 
 
 def test_a_link_that_became_text_is_told(scene: Scene) -> None:

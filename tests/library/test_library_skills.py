@@ -16,7 +16,7 @@ from harness_tui.core.values import AgentDefinition
 from harness_tui.library.catalogue import catalogue_text
 from harness_tui.library.skill_file import Skill, read_skill, slug
 from harness_tui.library.skill_tool import SkillTool
-from harness_tui.library.skills import hidden_reason, read_skills
+from harness_tui.library.skills import hidden_reason, read_folder
 
 BUILD = AgentDefinition("build")
 
@@ -170,7 +170,7 @@ def test_links_are_followed_and_each_real_file_counts_once(scene: Scene) -> None
     os.symlink(scene.base / "dotfiles/files/b.md", own / "b/SKILL.md")
     library = scene.library()
     assert [item.name for item in library.skills()] == ["a", "b"]
-    assert library.problems() == []
+    assert [(item.code, item.path) for item in library.problems()] == [("link-loop", str(own / "loop"))]
 
 
 def test_nested_and_foreign_skill_files_are_not_found(scene: Scene) -> None:
@@ -409,6 +409,6 @@ def test_a_folder_is_read_as_one_skill_or_as_many(scene: Scene) -> None:
     scene.skill("user", "a")
     scene.skill("user", "b")
     own = scene.home / ".config/harness/skills"
-    assert [item.name for item in read_skills(own)] == ["a", "b"]
-    assert [item.name for item in read_skills(own / "a")] == ["a"]
-    assert read_skills(Path(scene.root)) == []
+    assert [item.name for item in read_folder(own).skills] == ["a", "b"]
+    assert [item.name for item in read_folder(own / "a").skills] == ["a"]
+    assert read_folder(Path(scene.root)).skills == ()

@@ -23,6 +23,9 @@ from harness_tui.core.errors import UsageError
 from harness_tui.core.text import cut_end
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness_tui.library.diagnostics import Diagnostic
     from harness_tui.library.skill_file import Skill
 
 
@@ -97,30 +100,46 @@ def show_skill(name: str, root: Path, as_json: bool) -> int:
 def check_skills(paths: tuple[Path, ...], root: Path, as_json: bool) -> int:
     """Check skills: all that are found, or each PATH (the folder of one skill, or a folder of skills)."""
     from harness_tui.cli.library import open_library
-    from harness_tui.library.skills import read_skills
+    from harness_tui.library.skills import read_folder
 
-    skills = [skill for path in paths for skill in read_skills(path)] if paths else open_library(root).library.skills()
-    if as_json:
-        print_json([_checked(skill) for skill in skills])
+    if paths:
+        indexes = [read_folder(path) for path in paths]
+        skills = [skill for index in indexes for skill in index.skills]
+        problems = [problem for index in indexes for problem in index.problems]
     else:
-        for skill in skills:
-            print_line(f"{'ok' if skill.loaded else 'not loaded'}: {skill.name} ({skill.path})")
-            for item in skill.diagnostics:
-                print_line(f"  {item.level}: {item}")
+        library = open_library(root).library
+        skills, problems = library.skills(), library.skill_problems()
+    rows = _checked(skills, problems)
+    if as_json:
+        print_json(rows)
+    else:
+        for row in rows:
+            print_line(f"{'ok' if row['loaded'] else 'not loaded'}: {row['name']} ({row['path']})")
+            for warning in row["warnings"]:
+                print_line(f"  {warning}")
         print_line(f"{len(skills)} skill(s), {sum(not skill.loaded for skill in skills)} not loaded")
-    failed = any(item.level == "error" for skill in skills for item in skill.diagnostics)
-    return 1 if failed else 0
+    return 1 if any(problem.level == "error" for problem in problems) else 0
 
 
-def _checked(skill: Skill) -> dict[str, Any]:
-    return {
-        "path": str(skill.path),
-        "loaded": skill.loaded,
-        "name": skill.name,
-        "description": skill.description,
-        "warnings": [str(item) for item in skill.diagnostics],
-        "in_catalog": skill.hidden_reason is None,
+def _checked(skills: Sequence[Skill], problems: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    """Return one row for each skill, and one for each other path that something is wrong with."""
+    rows: dict[str, dict[str, Any]] = {
+        str(skill.path): {
+            "path": str(skill.path),
+            "loaded": skill.loaded,
+            "name": skill.name,
+            "description": skill.description,
+            "warnings": [],
+            "in_catalog": skill.hidden_reason is None,
+        }
+        for skill in skills
     }
+    folders = {str(skill.folder): str(skill.path) for skill in skills}
+    for problem in problems:
+        path = folders.get(problem.path, problem.path)
+        other = {"path": path, "loaded": False, "name": Path(path).name, "description": "", "in_catalog": False}
+        rows.setdefault(path, other | {"warnings": []})["warnings"].append(str(problem))
+    return list(rows.values())
 
 
 @command.command("new")
