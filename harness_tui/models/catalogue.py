@@ -32,7 +32,8 @@ _MOST: Final = 200
 class ModelInfo:
     """One model that could be named; a name that ends in ``/*`` stands for any of its provider.
 
-    ``context`` and ``output`` in tokens. ``why`` says why it is not ``available``, ``mend`` what to do about it.
+    ``context`` and ``output`` in tokens. ``why`` says why it is not ``available``, ``mend`` what to do about it;
+    with ``wants_key`` a key of its provider is what it lacks.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ModelInfo:
     price: ModelPrice | None = None
     favourite: bool = False
     mend: str | None = None
+    wants_key: bool = False
     tag: PriceTag | None = field(default=None, compare=False, repr=False)
 
 
@@ -121,8 +123,9 @@ class Catalogue:
         tag = PriceTag(entry.kind, entry.base_url, model)
         if self._targets.hosted(entry) is not None:
             return ModelInfo(f"{entry.name}/{model}", entry.name, tag=tag)
-        why = self._targets.no_key(entry)
-        return ModelInfo(f"{entry.name}/{model}", entry.name, available=False, why=why, mend=key_remedy(entry), tag=tag)
+        why, mend = self._targets.no_key(entry), key_remedy(entry)
+        name = f"{entry.name}/{model}"
+        return ModelInfo(name, entry.name, available=False, why=why, mend=mend, wants_key=True, tag=tag)
 
     def _named(self, rows: Sequence[ModelInfo]) -> Iterator[ModelInfo]:
         """Yield what the configuration names as main or small model and what is no row yet."""

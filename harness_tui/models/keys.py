@@ -46,6 +46,17 @@ def address(provider: str, settings: Settings, environ: Mapping[str, str]) -> st
     raise UsageError("there is no such provider", where=provider, mend=mend, code="unknown-provider")
 
 
+def checked_key(given: str, where: str, mend: str) -> str:
+    """Return the key in what somebody gave. Raises ``UsageError``, which never shows it, for what is none."""
+    key = given.strip()
+    if not key:
+        raise UsageError("there is no key", where=where, mend=mend)
+    if not key.isascii() or any(character.isspace() or not character.isprintable() for character in key):
+        alone = "give the key alone, on one line"
+        raise UsageError("a key holds no blanks and no special characters", where=where, mend=alone)
+    return key
+
+
 def list_keys(settings: Settings, environ: Mapping[str, str], keys: KeyStore) -> list[KeyRow]:
     """Return every key that there is, the one in use first for each provider. Raises ``HarnessError``."""
     stored = keys.all()

@@ -162,6 +162,14 @@ class ModelRegistry:
         """Make ``name`` a favourite, or none; return whether that changed anything. Raises ``HarnessError``."""
         return self._favourites.set(name, favourite) if self._favourites is not None else False
 
+    def keep_key(self, provider: str, key: str) -> str:
+        """Keep ``key`` for the address that ``provider`` has now, and say where. Raises ``HarnessError``."""
+        if self._keys is None:
+            raise HarnessError("keys cannot be kept here", where=provider)
+        key = keys.checked_key(key, provider, f"type it, or pipe it in: harness auth add {provider}")
+        row = self._keys.add(provider, key, keys.address(provider, self._settings, self._environ))
+        return "the keyring" if row.kept == "keyring" else self._keys.path
+
     def address(self, provider: str) -> str:
         """Return where a key of ``provider`` would be sent, ``""`` for a provider that is not known here."""
         try:

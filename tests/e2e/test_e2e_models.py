@@ -111,7 +111,7 @@ def test_with_an_empty_home_every_way_in_says_how_to_get_a_model(home: Home) -> 
     assert listed.err == ""  # each row says itself what to do
     with Terminal([str(BIN / "harness")], cwd=home.project, env=home.environ(), columns=100, rows=30) as terminal:
         terminal.wait_for("No model yet.")
-        terminal.wait_for("/model shows what there is")
+        terminal.wait_for("it asks for a key")
         terminal.send("/model ")
         terminal.wait_for("/model ")
         terminal.send("\r")

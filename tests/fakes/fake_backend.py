@@ -234,6 +234,7 @@ class FakeNamed:
     price: str | None = None
     aliases: tuple[str, ...] = ()
     favourite: bool = False
+    wants_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,6 +389,16 @@ class FakeBackend:
         self.calls.append("survey_models")
         await self.surveyed.wait()
         return self.found_rows or self.model_rows
+
+    async def keep_key(self, provider: str, key: str) -> str:
+        if " " in key:
+            raise UsageError("a key holds no blanks and no special characters", where=provider)
+        self.calls.append(f"key {provider} {key}")
+        self.model_rows = tuple(
+            replace(row, available=True, reason=None, mend=None, wants_key=None) if row.wants_key == provider else row
+            for row in self.model_rows
+        )
+        return "the keyring"
 
     async def set_favourite(self, name: str, favourite: bool) -> None:
         self.calls.append(f"favourite {name} {favourite}")

@@ -86,6 +86,38 @@ async def test_one_that_is_not_available_says_why_and_how_to_mend_it_and_is_not_
         assert backend.session.sent == []
 
 
+LACKING = (
+    FakeNamed("openai/gpt-5", available=False, reason="OPENAI_API_KEY is not set", mend="set it", wants_key="openai"),
+    FakeNamed("offline"),
+)
+
+
+async def test_choosing_one_that_lacks_a_key_asks_for_it_without_showing_it(open_app: Any) -> None:
+    backend = FakeBackend(model_rows=LACKING)
+    backend.surveyed.set()
+    async with open_app(backend) as (app, pilot, _):
+        await open_picker(app, pilot)
+        await until(lambda: "OPENAI_API_KEY is not set → Enter asks for it; or set it" in screen_text(app))
+        await pilot.press(*"gpt", "enter")
+        await until(lambda: "Key of openai" in screen_text(app))
+        await pilot.press("escape")
+        await until(lambda: "Key of openai" not in screen_text(app))
+        assert not [call for call in backend.calls if call.startswith("key")]
+        await pilot.press("enter")
+        await until(lambda: "Key of openai" in screen_text(app))
+        await pilot.press(*"tok-42", "space", "x", "enter")
+        await until(lambda: "a key holds no blanks" in screen_text(app))
+        await pilot.press(*"gpt", "enter")
+        await until(lambda: "Key of openai" in screen_text(app))
+        await pilot.press(*"tok-42")
+        assert "tok-42" not in screen_text(app)
+        await pilot.press("enter")
+        await until(lambda: "kept; Enter takes the model · the key is in the keyring" in screen_text(app))
+        assert "key openai tok-42" in backend.calls
+        await pilot.press("enter")
+        await until(lambda: backend.session.sent == [it.SetSession(model="openai/gpt-5")])
+
+
 async def test_a_favourite_is_given_and_taken_by_a_key(open_app: Any) -> None:
     backend = FakeBackend(model_rows=KNOWN)
     backend.surveyed.set()

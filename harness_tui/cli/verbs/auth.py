@@ -116,6 +116,8 @@ def _open(root: Path) -> tuple[Settings, KeyStore]:
 
 def _read_key(provider: str) -> str:
     """Return the key that is typed at the prompt, or piped in. Raises ``UsageError``."""
+    from harness_tui.models.keys import checked_key
+
     if sys.stdin.isatty():
         text = str(click.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False, err=True))
     else:
@@ -123,11 +125,5 @@ def _read_key(provider: str) -> str:
         if len(data) > _KEY_BYTES:
             raise UsageError(f"more than {_KEY_BYTES} bytes are no key", where="standard input")
         text = data.decode("utf-8-sig", "replace")
-    key = text.strip()
-    if not key:
-        mend = f"type it, or pipe it in: harness auth add {provider} < key.txt"
-        raise UsageError("there is no key", where="standard input", mend=mend)
-    if not key.isascii() or any(character.isspace() or not character.isprintable() for character in key):
-        mend = "give the key alone, on one line"
-        raise UsageError("a key holds no blanks and no special characters", where="standard input", mend=mend)
-    return key
+    mend = f"type it, or pipe it in: harness auth add {provider} < key.txt"
+    return checked_key(text, "standard input", mend)

@@ -90,13 +90,13 @@ class ModelPicker(Picker):
         key = await self.app.push_screen_wait(entry.KeyEntry(self._palette, provider))
         if key is None:
             return
+        self._filter = ""  # it stands where the outcome is told
         try:
             where = await self._backend.keep_key(provider, key)
             self._use(await self._backend.models())
         except (HarnessError, OSError) as error:
             self._say(clean_for_display(str(error), one_line=True))
             return
-        self._filter = ""
         self._say(clean_for_display(f"kept; Enter takes the model · the key is in {short(where)}", one_line=True))
         self._list.mark(next((one.name for one in self._models if one.name.startswith(f"{provider}/")), None))
         self._use(await self._backend.survey_models())  # the provider tells its models by now
