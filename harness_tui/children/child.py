@@ -14,6 +14,7 @@ from typing import Final
 from harness_tui.children import processes
 from harness_tui.children.environment import CHILD_MARK
 from harness_tui.children.exits import watch_exit
+from harness_tui.children.listing import memory_of
 from harness_tui.children.pipes import ErrorRing, ReadPipe
 from harness_tui.children.stderr_log import StderrLog
 from harness_tui.core.errors import HarnessError
@@ -105,6 +106,10 @@ class ManagedChild:
     def stderr_tail(self) -> str:
         """Return the last lines of its standard error, cleaned for display."""
         return self._ring.tail()
+
+    async def memory(self) -> int:
+        """Return the resident bytes of it with what it started; 0 once it has exited."""
+        return 0 if self.returncode is not None else await asyncio.to_thread(memory_of, self.pid)
 
     async def wait(self) -> int:
         """Wait until the process itself has exited, whoever holds its pipes; return its status."""

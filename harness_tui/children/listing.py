@@ -73,6 +73,13 @@ def stand_ins(recorded: LedgerChild, left: Sequence[processes.Running]) -> Itera
             yield replace(recorded, pid=running.pid, started=running.started, command=command)
 
 
+def memory_of(pid: int) -> int:
+    """Return the resident bytes of a process with what it started; shared pages count in each. Blocks."""
+    rows = processes.table()
+    running = rows.get(pid)
+    return 0 if running is None else running.rss + sum(below.rss for below in _below(pid, rows))
+
+
 def running_processes(folder: Path) -> list[ProcessInfo]:
     """Return the children of every shell that runs now, by the ledgers in ``folder``; oldest first. Blocks."""
     rows = processes.table()

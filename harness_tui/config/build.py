@@ -119,7 +119,7 @@ class Builder:
         """Return the language server settings with the servers that can be used."""
         given = {
             name: value
-            for name in ("enabled", "diagnostics_on_edit", "wait_ms", "cold_wait_ms")
+            for name in ("enabled", "diagnostics_on_edit", "wait_ms", "cold_wait_ms", "memory_mb")
             if (value := self.scalar("lsp", name)) is not None
         }
         return LspSettings(**given, servers=self._entries(("lsp", "servers"), self._lsp_server))

@@ -200,12 +200,13 @@ class LspServerModel(Strict):
 
 
 class LspModel(Strict):
-    """Language servers; times in milliseconds."""
+    """Language servers; times in milliseconds, memory in MiB."""
 
     enabled: bool = True
     diagnostics_on_edit: bool = True
     wait_ms: Milliseconds = 1500
     cold_wait_ms: Milliseconds | None = None
+    memory_mb: Annotated[int, Field(ge=0, le=1_048_576)] = 4096
     servers: dict[str, LspServerModel] = {}
 
 

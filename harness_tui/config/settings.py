@@ -129,12 +129,14 @@ class LspServerSettings:
 @record
 class LspSettings:
     """Language servers. ``wait_ms`` for a warm verdict; ``cold_wait_ms`` for the first one of a server, ``None``
-    leaves it to the front end (10000 headless, 1500 in the TUI)."""
+    leaves it to the front end (10000 headless, 1500 in the TUI). A server over ``memory_mb`` MiB is started anew while
+    it rests; 0 is no limit."""
 
     enabled: bool = True
     diagnostics_on_edit: bool = True
     wait_ms: int = 1500
     cold_wait_ms: int | None = None
+    memory_mb: int = 4096
     servers: dict[str, LspServerSettings] = field(default_factory=dict[str, LspServerSettings])
 
 

@@ -130,6 +130,10 @@ class Child(Protocol):
         """Return the last lines of its standard error, cleaned for display."""
         ...
 
+    async def memory(self) -> int:
+        """Return the resident bytes of it with what it started; 0 once it has exited."""
+        ...
+
     async def left(self) -> Sequence[int]:
         """Wait for the exit; return the pids of what it left running, which only ``keep_left`` lets live on."""
         ...

@@ -23,6 +23,7 @@ from harness_tui.lsp.protocol import workspace_folder as folder_of
 from harness_tui.lsp.rpc import Peer, PeerClosedError, UnknownMethodError
 from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.text import FileStamp, NotADocumentError, Snapshot, stamp_of
+from harness_tui.lsp.trace import Trace
 from harness_tui.lsp.uris import from_uri, to_uri
 from harness_tui.lsp.watching import CHANGED, CREATED, DELETED, wanted
 
@@ -53,7 +54,15 @@ class Connection:
     """
 
     def __init__(
-        self, spec: ServerSpec, root: Path, key: str, *, store: DiagnosticStore, listener: Listener, clock: Clock
+        self,
+        spec: ServerSpec,
+        root: Path,
+        key: str,
+        *,
+        store: DiagnosticStore,
+        listener: Listener,
+        clock: Clock,
+        trace: Trace | None = None,
     ) -> None:
         self.spec = spec
         self.root = root
@@ -64,6 +73,7 @@ class Connection:
         self.stopping = False
         self.clock = clock
         self._listener = listener
+        self._trace = trace or Trace()
         self._process: ServerProcess | None = None
         self._counter = 0
         self._last_change = 0
@@ -92,6 +102,7 @@ class Connection:
             on_notification=self._on_notification,
             on_end=self._on_end,
             on_fault=self._listener.on_fault,
+            trace=self._trace,
         )
         result = await self.peer.request(
             "initialize", initialize_params(self.spec, self.root), timeout=self.spec.start_timeout
@@ -132,6 +143,10 @@ class Connection:
     def complaint(self) -> str:
         """Return what the server said last."""
         return self._process.complaint() if self._process is not None else ""
+
+    async def memory(self) -> int:
+        """Return the resident bytes of the server with what it started; 0 when it does not run."""
+        return await self._process.memory() if self._process is not None and self._end_reason is None else 0
 
     async def woken(self, timeout: float | None) -> None:
         """Wait for a set, a registration or ``timeout`` seconds. Raises :class:`PeerClosedError` at the end."""

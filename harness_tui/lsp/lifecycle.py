@@ -23,6 +23,7 @@ from harness_tui.lsp.diagnostics import DiagnosticStore
 from harness_tui.lsp.process import probe
 from harness_tui.lsp.rpc import PeerClosedError, RpcError
 from harness_tui.lsp.spec import ServerSpec
+from harness_tui.lsp.trace import Trace
 
 
 @record
@@ -31,7 +32,8 @@ class Timings:
 
     ``backoff`` is the pause before each next start; it begins anew after ``healthy`` seconds of life. ``crashes``
     within ``crash_window`` turn the server off until a person restarts it. ``inquiry`` is how long a late answer is
-    waited for, ``busy`` after how much waiting a server is shown as busy, ``idle`` after which rest it is stopped.
+    waited for, ``busy`` after how much waiting a server is shown as busy, ``idle`` after which rest it is stopped,
+    ``rest`` after which one that is too large is started anew; ``look`` is how often that is looked for.
     """
 
     backoff: tuple[float, ...] = (1.0, 4.0, 15.0, 60.0)
@@ -41,6 +43,8 @@ class Timings:
     inquiry: float = 120.0
     busy: float = 0.5
     idle: float = 600.0
+    rest: float = 10.0
+    look: float = 30.0
 
 
 class Owner(Protocol):
@@ -97,6 +101,7 @@ class ServerLife(ABC):
         self.owner = owner
         self.clock = clock
         self.timings = timings
+        self.trace = Trace()
         self._spawner = spawner
         self._connection: Connection | None = None
         self._ready = False
@@ -232,7 +237,9 @@ class ServerLife(ABC):
         self.starts += 1
         self.warm = False
         self._born = self.clock.monotonic()
-        connection = Connection(self.spec, self.root, self.key, store=self.store, listener=self, clock=self.clock)
+        connection = Connection(
+            self.spec, self.root, self.key, store=self.store, listener=self, clock=self.clock, trace=self.trace
+        )
         self._connection = connection
         self.set_state("starting", None)
         try:

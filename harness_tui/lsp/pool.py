@@ -31,12 +31,12 @@ from harness_tui.lsp.choosing import Chooser, Chosen, Explained
 from harness_tui.lsp.client import Answer, Client
 from harness_tui.lsp.diagnostics import DiagnosticStore, merge
 from harness_tui.lsp.lifecycle import ServerLife, Timings
+from harness_tui.lsp.memory import MemoryGuard
 from harness_tui.lsp.query_tool import QueryTool
 from harness_tui.lsp.roots import Binaries, place_in_project
 from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.tool import DiagnosticsTool
 
-_REAP_S: Final = 30.0
 _FAULTS: Final = 5
 _STOPPED: Final = "was stopped by a person"
 
@@ -98,6 +98,7 @@ class LspPool:
         self._tools: tuple[Tool, ...] = (DiagnosticsTool(self), QueryTool(self))
         self._reaper: asyncio.Task[None] | None = None
         self._closed = False
+        self._memory = MemoryGuard(settings.memory_mb, self._timings.rest, self._clock.monotonic, self._notice)
 
     # --- DiagnosticsSource -----------------------------------------------------------------------
 
@@ -217,6 +218,13 @@ class LspPool:
         clients = self._clients_of(name)
         self._stopped.add(name)
         await asyncio.gather(*(client.hold(_STOPPED) for client in clients))
+
+    def trace(self, name: str) -> str:
+        """Return the last messages of the server ``name``. Raises ``HarnessError`` for an unknown name."""
+        clients = self._clients_of(name)
+        if len(clients) == 1:
+            return clients[0].trace.text()
+        return "\n".join(f"--- at {client.root}\n{client.trace.text()}" for client in clients)
 
     def _clients_of(self, name: str) -> list[Client]:
         if name not in {spec.name for spec in self._specs}:
@@ -345,10 +353,11 @@ class LspPool:
 
     async def _reap(self) -> None:
         while True:
-            await asyncio.sleep(min(_REAP_S, self._timings.idle))
+            await asyncio.sleep(min(self._timings.look, self._timings.idle))
             for client in list(self._clients.values()):
                 if client.connection is not None and client.idle_for >= self._timings.idle:
                     await client.stop("was not used for a while")
+            await self._memory.look(list(self._clients.values()))
 
 
 def join(answers: Sequence[Answer]) -> tuple[VerdictWord, str | None]:

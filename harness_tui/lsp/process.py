@@ -14,6 +14,7 @@ from harness_tui.core.seams import Child, ProcessSpawner
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.lsp.rpc import OnNotification, OnRequest, OnText, Peer, PeerClosedError, RpcError
 from harness_tui.lsp.spec import ServerSpec
+from harness_tui.lsp.trace import Trace
 
 SHUTDOWN_S: Final = 1.0
 STOP_GRACE_S: Final = 1.4
@@ -48,6 +49,10 @@ class ServerProcess:
         lines = [line for line in self._child.stderr_tail().splitlines() if line.strip()]
         return cut_end(clean_for_display(lines[-1] if lines else self.peer.skipped, one_line=True), 300)
 
+    async def memory(self) -> int:
+        """Return the resident bytes of it with what it started."""
+        return await self._child.memory()
+
     async def stop(self) -> None:
         """End it: ``shutdown``, ``exit``, close its input, then TERM and KILL to the group, each with a time limit."""
         await self._child.stop(self._say_goodbye, grace=STOP_GRACE_S)
@@ -76,8 +81,9 @@ async def start_process(
     on_notification: OnNotification,
     on_end: OnText,
     on_fault: OnText,
+    trace: Trace,
 ) -> ServerProcess:
-    """Start ``argv`` in ``root``. Raises ``HarnessError`` when it cannot be started."""
+    """Start ``argv`` in ``root``; ``trace`` keeps its messages. Raises ``HarnessError`` when it cannot be started."""
     child = await spawner.spawn(
         argv, owner=f"lsp:{spec.name}", cwd=root, env=spec.env, inherit=_INHERITED, stdin="pipe", stdout="pipe"
     )
@@ -100,6 +106,7 @@ async def start_process(
         on_end=on_end,
         on_fault=on_fault,
         explain_end=explain_end,
+        trace=trace,
     )
     process = ServerProcess(child, peer)
     peer.start()

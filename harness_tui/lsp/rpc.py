@@ -18,6 +18,7 @@ from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import MIB
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.lsp.framing import FrameDecoder, FramingError, frame
+from harness_tui.lsp.trace import Trace
 
 READ_BYTES: Final = 65_536
 PENDING_BYTES: Final = 32 * MIB
@@ -54,7 +55,8 @@ class Peer:
     ``on_request`` returns the result for a server's request or raises :class:`UnknownMethodError`; it, and
     ``on_notification``, run in the reader and must be quick. ``on_end`` is called once with the reason, ``on_fault``
     for each message that could not be understood and was left out. ``explain_end`` may find a better reason for the end
-    of the stream than that it ended. Reasons go on after the server's name: "closed its output".
+    of the stream than that it ended. Reasons go on after the server's name: "closed its output". ``trace`` keeps what
+    passes.
     """
 
     def __init__(
@@ -67,8 +69,10 @@ class Peer:
         on_end: OnText,
         on_fault: OnText,
         explain_end: Callable[[], Awaitable[str]] | None = None,
+        trace: Trace | None = None,
     ) -> None:
         self._explain_end = explain_end
+        self._trace = trace or Trace()
         self._reader = reader
         self._writer = writer
         self._on_request = on_request
@@ -148,13 +152,16 @@ class Peer:
         if transport.get_write_buffer_size() > PENDING_BYTES:
             self.end("does not read its input")
             raise PeerClosedError("does not read its input", code="closed")
-        self._writer.write(frame(message))
+        framed = frame(message)
+        self._writer.write(framed)
+        self._trace.sent(memoryview(framed)[framed.index(b"\r\n\r\n") + 4 :])
 
     async def _read(self) -> None:
         reason = "closed its output"
         try:
             while data := await self._reader.read(READ_BYTES):
                 for body in self._decoder.feed(data):
+                    self._trace.received(body)
                     message = await self._decode(body)
                     if message is not None:
                         self._dispatch(message)

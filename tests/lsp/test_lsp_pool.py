@@ -514,3 +514,19 @@ async def test_a_server_that_a_person_stopped_starts_at_no_other_root(bench, scr
     assert len(server.started()) == 1
     await pool.restart("scripted")
     assert (await pool.diagnostics(Path("two/a.txt"))).verdict == "fresh"
+
+
+async def test_a_server_that_is_too_large_is_started_anew_once_and_then_left_alone(bench, scripted):
+    (bench.project / "a.txt").write_text("BAD\n")
+    pool = bench.pool(scripted(), timings=Timings(rest=0.05, look=0.1), memory_mb=1)
+    await pool.diagnostics(Path("a.txt"))
+    (first,) = pool.running()
+    pid = first.pid
+
+    await bench.sink.wait_for(Notice, lambda notice: "left alone" in notice.text)
+    again, alone = [notice.text.split(" MiB ") for notice in bench.sink.of(Notice)]
+
+    assert (again[1], alone[1]) == ("and was started anew", "again and is left alone")
+    assert int(again[0].removeprefix("scripted used ")) > 1
+    assert (first.pid != pid, first.restarts) == (True, 1)
+    assert (await pool.diagnostics(Path("a.txt"))).items != ()

@@ -44,11 +44,14 @@ async def _servers(root: Path) -> list[dict[str, Any]]:
 @command.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--wait", type=click.FloatRange(min=0), help="Seconds to wait for each verdict [default: 120].")
+@click.option("--trace", is_flag=True, help="Print the messages of each server to standard error, the last ones.")
 @root_option
 @json_option
-def check(files: tuple[Path, ...], wait: float | None, root: Path, as_json: bool) -> int:
+def check(files: tuple[Path, ...], wait: float | None, trace: bool, root: Path, as_json: bool) -> int:
     """Print the diagnostics of FILES; exit code 1 with any error, or where a verdict is not known."""
-    rows = run_async(_check(files, root, wait))
+    rows, messages = run_async(_check(files, root, wait))
+    for name, text in messages.items() if trace else ():
+        click.echo(f"=== {name}\n{text}", err=True)
     if as_json:
         print_json(rows)
     else:
@@ -87,7 +90,10 @@ async def _explained(file: Path, root: Path) -> list[dict[str, Any]]:
 _LONGEST_WAIT_S = 120.0
 
 
-async def _check(files: tuple[Path, ...], root: Path, wait: float | None) -> list[dict[str, Any]]:
+async def _check(
+    files: tuple[Path, ...], root: Path, wait: float | None
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Return the verdicts, and the last messages of each server that was asked."""
     from harness_tui.cli.opened import opened
 
     async with opened(root) as workspace:
@@ -95,7 +101,8 @@ async def _check(files: tuple[Path, ...], root: Path, wait: float | None) -> lis
         await asyncio.gather(*(workspace.lsp.touch(path) for path in paths))
         limit = _LONGEST_WAIT_S if wait is None else wait
         verdicts = await asyncio.gather(*(workspace.lsp.diagnostics(path, limit) for path in paths))
-        return [report(verdict) for verdict in verdicts]
+        names = sorted({server.name for verdict in verdicts for server in verdict.servers})
+        return [report(verdict) for verdict in verdicts], {name: workspace.lsp.trace(name) for name in names}
 
 
 def _existing(path: Path) -> Path:
