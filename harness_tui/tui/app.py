@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from harness_tui.tui.backend import BackendSession
     from harness_tui.tui.controller import Controller
     from harness_tui.tui.panels.side import SidePanel
+    from harness_tui.tui.panels.wants import Want
     from harness_tui.tui.run import Options
     from harness_tui.tui.screens.trust import TrustDialog
 
@@ -121,6 +122,11 @@ class HarnessApp(App[None]):
         if self.controller is not None:
             await self.controller.ask_trust(asked=asked)
 
+    def want(self, want: Want) -> None:
+        """Do what a key of the panel, or a command about what it shows, asks for."""
+        if self.controller is not None:
+            self.controller.panel.want(want)
+
     def show_panel(self, tab: str) -> None:
         """Show a tab of the side panel."""
         if self.controller is not None:
@@ -198,8 +204,7 @@ class HarnessApp(App[None]):
 
     def on_side_panel_wanted(self, event: SidePanel.Wanted) -> None:
         """A key of the panel asks for something."""
-        if self.controller is not None:
-            self.controller.panel.want(event.want)
+        self.want(event.want)
 
     def on_trust_dialog_typed(self, event: TrustDialog.Typed) -> None:
         """Somebody types while the trust dialog is up: the text goes on."""

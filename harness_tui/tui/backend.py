@@ -147,6 +147,10 @@ class Backend(Protocol):
         """
         ...
 
+    async def server_trace(self, name: str) -> str:
+        """Return the last messages between a language server and us. Empty where there were none."""
+        ...
+
     async def permissions(self) -> PermissionRows:
         """Return the rules and approvals that count in the present session."""
         ...

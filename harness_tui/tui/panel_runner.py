@@ -10,11 +10,23 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.timer import Timer
 
 from harness_tui.core.text import clean_for_display
+from harness_tui.tui.editing import open_in_editor
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import Line, wrap
 from harness_tui.tui.panels.side import SidePanel
 from harness_tui.tui.panels.state import PanelState
-from harness_tui.tui.panels.wants import Insert, Leave, Preview, Restart, ShowOutput, Stop, Want, Watch
+from harness_tui.tui.panels.wants import (
+    Insert,
+    Leave,
+    OpenFile,
+    Preview,
+    Restart,
+    ShowOutput,
+    ShowTrace,
+    Stop,
+    Want,
+    Watch,
+)
 from harness_tui.tui.screens.reader import Reader
 
 if TYPE_CHECKING:
@@ -103,11 +115,22 @@ class PanelRunner:
                 self._run(self._stop(owner, pid), "actions")
             case ShowOutput(owner=owner, pid=pid):
                 self._run(self._show_output(owner, pid), "actions")
+            case ShowTrace(name=name):
+                self._run(self._show_trace(name), "actions")
+            case OpenFile(path=path, line=line):
+                self._run(self._open(path, line), "actions")
 
     async def _preview(self, path: str) -> None:
         text = await self._host.guarded(self._host.backend.library.text(path))
         if text is not None and self._panel is not None:
             self._panel.show_preview(path, text)
+
+    async def _open(self, path: str, line: int) -> None:
+        info = self._host.info
+        whole = path if info is None or path.startswith("/") else f"{info.root}/{path}"
+        problem = await open_in_editor(self._app, self._host.backend.library, whole, line)
+        if problem:
+            self._host.tell("warning", problem)
 
     async def _restart(self, kind: str, name: str) -> None:
         backend = self._host.backend
@@ -128,12 +151,22 @@ class PanelRunner:
             self._changed(panels)
 
     async def _show_output(self, owner: str, pid: int | None) -> None:
+        """Show the last of what a process wrote."""
+        nothing = "Nothing yet." if ":" in owner else "Nothing is kept: what a command writes stands in the transcript."
         text = await self._host.guarded(self._host.backend.process_output(owner, pid))
+        await self._read(f"{owner}: what it wrote last", text, nothing)
+
+    async def _show_trace(self, name: str) -> None:
+        """Show the last messages between the language server ``name`` and us."""
+        text = await self._host.guarded(self._host.backend.server_trace(name))
+        await self._read(f"lsp:{name}: its last messages", text, "No message yet: it starts with the first file.")
+
+    async def _read(self, title: str, text: str | None, nothing: str) -> None:
         if text is None:
             return
         lines = await asyncio.to_thread(lambda: clean_for_display(text).rstrip("\n").split("\n"))
-        title = clean_for_display(f"{owner}: what it wrote last", one_line=True)
-        self._app.push_screen(Reader(self._app.palette, title, partial(_output_lines, owner, lines), at_end=True))
+        title = clean_for_display(title, one_line=True)
+        self._app.push_screen(Reader(self._app.palette, title, partial(_text_lines, nothing, lines), at_end=True))
 
     def _changed(self, panels: PanelState) -> None:
         panels.version += 1
@@ -143,7 +176,7 @@ class PanelRunner:
 
     @property
     def _shows_processes(self) -> bool:
-        return self._panel is not None and self._panel.display and self._panel.tab == "processes"
+        return self._panel is not None and self._panel.display and self._panel.tab in ("processes", "servers")
 
     def _watch(self) -> None:
         """Look at the processes now and then while they are shown, and not at all while they are not."""
@@ -174,10 +207,9 @@ class PanelRunner:
             self.draw()
 
 
-def _output_lines(owner: str, rows: list[str], width: int) -> list[Line]:
+def _text_lines(nothing: str, rows: list[str], width: int) -> list[Line]:
     if rows == [""]:
-        text = "Nothing yet." if ":" in owner else "Nothing is kept: what a command writes stands in the transcript."
-        return wrap([(text, "muted")], width)
+        return wrap([(nothing, "muted")], width)
     lines: list[Line] = []
     for row in rows:
         lines.extend(wrap([(row, "muted" if row.startswith("--- ") else "")], width))

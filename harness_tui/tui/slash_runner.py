@@ -16,6 +16,7 @@ from harness_tui.tui.lines import Line, ListRow, two_ends
 from harness_tui.tui.screens.models import ModelPicker
 from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.screens.reader import Reader
+from harness_tui.tui.server_commands import server_command
 from harness_tui.tui.session_runner import SessionRunner
 from harness_tui.tui.slash import MODES, OwnCommand
 
@@ -49,10 +50,8 @@ class SlashRunner:
                 self._app.leave()
             case "new":
                 await self._app.use_session(self._host.backend.new_session())
-            case "mcp":
-                self._app.show_panel("servers")
-            case "lsp":
-                self._app.show_panel("diagnostics")
+            case "mcp" | "lsp":
+                await server_command(self._app, self._host, command.name, arguments)
             case "skills" | "commands":
                 await self._show_library(command.name, arguments)
             case "doctor":

@@ -208,6 +208,10 @@ class WorkspaceBackend:
         """Return the last of what it wrote: a server's standard error, the output of a command in the background."""
         return await self.workspace.processes.output(owner, pid)
 
+    async def server_trace(self, name: str) -> str:
+        """Return the last messages between a language server and us."""
+        return await asyncio.to_thread(self.workspace.lsp.trace, name)
+
     # --- permissions ---------------------------------------------------------------------------------
 
     async def permissions(self) -> PermissionRows:

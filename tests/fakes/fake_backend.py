@@ -327,6 +327,7 @@ class FakeBackend:
     process_rows: Sequence[FakeProcess] = (FakeProcess("mcp:time", 4711, ("mcp-server-time",)),)
     permission_rows: FakePermissions = FakePermissions()
     outputs: dict[str, str] = field(default_factory=dict[str, str])
+    traces: dict[str, str] = field(default_factory=dict[str, str])
     stop_gate: asyncio.Event | None = None
     stop_error: HarnessError | None = None
     model_rows: Sequence[FakeNamed] = (
@@ -430,6 +431,10 @@ class FakeBackend:
     async def process_output(self, owner: str, pid: int | None) -> str:
         self.calls.append(f"output {owner} {pid}")
         return self.outputs.get(owner, "")
+
+    async def server_trace(self, name: str) -> str:
+        self.calls.append(f"trace {name}")
+        return self.traces.get(name, "")
 
     async def permissions(self) -> FakePermissions:
         return self.permission_rows

@@ -364,7 +364,7 @@ async def test_the_panel_shows_diagnostics_servers_and_skills(open_app: Any) -> 
         backend.session.publish(ev.ServerChanged("mcp", "time", "failed", ServerDetail(), "exit code 1"))
         await pilot.press("f2")
         await until(lambda: "✗ 3:1 wrong name" in screen_text(app))
-        await pilot.press("enter")
+        await pilot.press("down", "enter")
         assert app.prompt.text == "/fix-diagnostics a.py:3 wrong name"
         await pilot.press("f2", "f2")
         await until(lambda: app.focused is not None and app.focused.id == "panel-list")

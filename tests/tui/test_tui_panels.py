@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from fakes.fake_backend import FakeSkill, FakeTrustItem
+from fakes.fake_backend import FakeProcess, FakeSkill, FakeTrustItem
 
 from harness_tui.core import events as ev
 from harness_tui.core.event_parts import ServerDetail
-from harness_tui.core.values import DiagnosticItem
+from harness_tui.core.values import DiagnosticItem, ServerVerdict
 from harness_tui.tui.lines import ListRow, line_cells, plain
+from harness_tui.tui.panels.diagnostics import DiagnosticKey, diagnostic_rows
 from harness_tui.tui.panels.library import entry_preview, entry_rows, matching_entries
 from harness_tui.tui.panels.rows import (
-    DiagnosticKey,
-    diagnostic_rows,
     server_rows,
     tab_titles,
 )
@@ -44,10 +43,42 @@ def test_files_with_errors_stand_first_and_errors_before_warnings() -> None:
 
 
 def test_a_diagnostic_becomes_a_request_with_its_place() -> None:
-    keys = [row.key for row in diagnostic_rows(filled(), 40) if row.key is not None]
-    assert isinstance(keys[0], DiagnosticKey)
-    assert keys[0].text == "a.py:9 wrong"
-    assert len(set(keys)) == 3
+    keys = [row.key for row in diagnostic_rows(filled(), 40)]
+    assert keys[:2] == [DiagnosticKey("a.py", 0, "a.py", 1), DiagnosticKey("a.py:9 wrong", 1, "a.py", 9)]
+    assert len(set(keys)) == 5
+
+
+def test_lesser_severities_are_left_out_and_counted() -> None:
+    assert texts(diagnostic_rows(filled(), 60, "error")) == [
+        "a.py",
+        "✗ 9:1 wrong",
+        "errors only: 2 of lesser severity not shown",
+    ]
+    assert texts(diagnostic_rows(filled(), 60, "warning"))[-1] == "errors and warnings"
+
+
+def test_items_of_an_older_text_are_dimmed_and_said_to_be_old() -> None:
+    state = PanelState()
+    state.report(ev.DiagnosticsReported("a.py", "fresh", 5, ("ty",), (item("error", 3),), False))
+    state.report(ev.DiagnosticsReported("a.py", "unknown", 1500, ("ty",), (), False, "ty has not answered after 1.5 s"))
+    rows = diagnostic_rows(state, 60)
+    assert texts(rows) == ["a.py  old: ty has not answered after 1.5 s", "✗ 3:1 wrong"]
+    assert {style for _, style in rows[1].lines[0]} <= {"muted", ""}
+    assert ("wrong", "muted") in rows[1].lines[0]
+    state.report(ev.DiagnosticsReported("a.py", "fresh", 5, ("ty",), (item("error", 3),), True))
+    rows = diagnostic_rows(state, 60)
+    assert texts(rows) == ["a.py  late", "✗ 3:1 wrong"]
+    assert ("wrong", "") in rows[1].lines[0]
+
+
+def test_a_server_shows_its_process_and_how_long_its_last_verdict_took() -> None:
+    state = PanelState()
+    state.change_server(ev.ServerChanged("lsp", "ty", "ready", ServerDetail(pid=77, restarts=1, root="/p/src")))
+    assert texts(server_rows(state, 60))[2:5] == ["Language servers", "✓ ty  ready, 1 restart", "  pid 77 · /p/src"]
+    verdict = ServerVerdict("ty", "fresh", 12)
+    state.report(ev.DiagnosticsReported("a.py", "fresh", 15, ("ty",), (), False, by_server=(verdict,)))
+    state.take_processes([FakeProcess("lsp:ty", 77, rss=30 * 1_048_576)], 1.0)
+    assert texts(server_rows(state, 60))[4] == "  pid 77 · 30 MiB · 12 ms · /p/src"
 
 
 def test_a_file_whose_state_is_not_known_never_looks_clean() -> None:

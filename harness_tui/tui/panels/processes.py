@@ -78,7 +78,7 @@ def _process_lines(state: PanelState, row: ProcessRow, width: int, now: datetime
     sign: Span = ("… ", "warning") if ending else ("● ", "ok")
     owner = clean_for_display(row.owner, one_line=True)
     right = "stopping" if ending else f"pid {row.pid}"
-    facts = [f"{_size(row.rss)}", _cpu(state.cpu_share.get(row.pid), row.cpu)]
+    facts = [f"{size_text(row.rss)}", _cpu(state.cpu_share.get(row.pid), row.cpu)]
     if age := _age(row.started, now):
         facts.insert(0, f"up {age}")
     if row.restarts:
@@ -99,7 +99,7 @@ def _process_lines(state: PanelState, row: ProcessRow, width: int, now: datetime
 
 def _descendant_line(state: PanelState, row: DescendantRow, depth: int, width: int) -> Line:
     indent = " " * min(2 * depth, max(2, width // 3))
-    size, share = _size(row.rss), state.cpu_share.get(row.pid)
+    size, share = size_text(row.rss), state.cpu_share.get(row.pid)
     right = f" {size} {share:.0f}%" if share is not None and share >= 1 else f" {size}"
     left = f"{indent}└ {row.pid} "
     name = _command(row.command, max(1, width - cells(left) - cells(right))) or "?"
@@ -138,7 +138,8 @@ def _one_line(text: str) -> str:
     return clean_for_display(text, one_line=True, show_invisible=True)
 
 
-def _size(size: int) -> str:
+def size_text(size: int) -> str:
+    """Return a number of bytes in MiB."""
     return f"{size / _MIB:.0f} MiB" if size >= 10 * _MIB else f"{size / _MIB:.1f} MiB"
 
 

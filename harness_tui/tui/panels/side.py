@@ -14,18 +14,28 @@ from textual.widget import Widget
 
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import ListRow, Span, cells
+from harness_tui.tui.panels.diagnostics import LEVELS, DiagnosticKey, diagnostic_rows
 from harness_tui.tui.panels.library import entry_preview, entry_rows, matching_entries
 from harness_tui.tui.panels.processes import ProcessKey, process_rows
 from harness_tui.tui.panels.rows import (
     TABS,
-    DiagnosticKey,
     ServerKey,
-    diagnostic_rows,
     server_rows,
     tab_titles,
 )
 from harness_tui.tui.panels.state import PanelState
-from harness_tui.tui.panels.wants import Insert, Leave, Preview, Restart, ShowOutput, Stop, Want, Watch
+from harness_tui.tui.panels.wants import (
+    Insert,
+    Leave,
+    OpenFile,
+    Preview,
+    Restart,
+    ShowOutput,
+    ShowTrace,
+    Stop,
+    Want,
+    Watch,
+)
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
@@ -37,12 +47,20 @@ if TYPE_CHECKING:
 LIST_KEYS: Final = ("j", "k", "r")
 """Letters that do something in a list that is not searched by typing."""
 
+DIAGNOSTIC_KEYS: Final = (
+    ("Enter", "Put /fix-diagnostics with the item, or with the file, into the prompt"),
+    ("o", "Open the file at the line in your editor"),
+    ("f", "Show everything, errors and warnings, or errors only"),
+)
+"""Keys of the tab Diagnostics, for the help."""
+
 PROCESS_KEYS: Final = (
     ("r", "Restart the server"),
     ("s, twice", "Stop the process with all that it started; a server stays stopped until it is restarted"),
     ("Enter, l", "Read what it wrote"),
+    ("t", "Read the last messages between a language server and us"),
 )
-"""Keys of the tab Processes, for the help; ``r`` works on the tab Servers as well."""
+"""Keys of the tab Processes, for the help; all but ``s`` work on the tab Servers as well."""
 
 
 class PanelTabs(Widget):
@@ -109,6 +127,7 @@ class SidePanel(Vertical):
         self._preview.can_focus = False
         self.tab = TABS[0]
         self._filter = ""
+        self._level = LEVELS[0]
         self._asked: ProcessKey | None = None
         self._previewed: tuple[str, str] = ("", "")
 
@@ -141,7 +160,8 @@ class SidePanel(Vertical):
         self._preview.display = self.tab == "skills"
         match self.tab:
             case "diagnostics":
-                self._list.show_rows(lambda width: diagnostic_rows(self._state, width), mark_first=mark_first)
+                level = self._level
+                self._list.show_rows(lambda width: diagnostic_rows(self._state, width, level), mark_first=mark_first)
             case "servers":
                 self._list.show_rows(lambda width: server_rows(self._state, width), mark_first=mark_first)
             case "processes":
@@ -154,9 +174,9 @@ class SidePanel(Vertical):
     def _hint(self) -> str:
         match self.tab:
             case "diagnostics":
-                return "←→ tabs · Enter asks for a fix"
+                return "←→ tabs · Enter fix · o open · f filter"
             case "servers":
-                return "←→ tabs · r restarts"
+                return "←→ tabs · r restarts · l log · t trace"
             case "processes" if self._asked is not None:
                 owner = clean_for_display(self._asked.owner, one_line=True)
                 return f"s again stops {owner} (pid {self._asked.pid})"
@@ -205,6 +225,8 @@ class SidePanel(Vertical):
                 self._want(Insert(f"/fix-diagnostics {text}"))
             case ProcessKey(owner=owner, pid=pid):
                 self._want(ShowOutput(owner, pid))
+            case ServerKey(kind=kind, name=name):
+                self._want(ShowOutput(f"{kind}:{name}", None))
             case str() if (skill := self._skill()) is not None and skill.slash:
                 self._want(Insert(f"/{skill.slash} "))
             case _:
@@ -239,9 +261,11 @@ class SidePanel(Vertical):
                 self._want(Leave())
             case "backspace" if self.tab == "skills":
                 self._filter_by(self._filter[:-1])
-            case "r" if isinstance(marked, ServerKey):
-                self._want(Restart(marked.kind, marked.name))
-            case "r" | "s" | "l" if isinstance(marked, ProcessKey):
+            case "f" | "o" if self.tab == "diagnostics":
+                self._take_diagnostic_key(event.key, marked)
+            case "r" | "l" | "t" if isinstance(marked, ServerKey):
+                self._take_server_key(event.key, marked.kind, marked.name, None)
+            case "r" | "s" | "l" | "t" if isinstance(marked, ProcessKey):
                 self._take_process_key(event.key, marked, asked)
             case _ if self.tab == "skills" and event.is_printable and event.character:
                 self._filter_by(self._filter + event.character)
@@ -251,10 +275,28 @@ class SidePanel(Vertical):
                 return False
         return True
 
+    def _take_diagnostic_key(self, key: str, marked: object) -> None:
+        if key == "f":
+            self._level = LEVELS[(LEVELS.index(self._level) + 1) % len(LEVELS)]
+            self.update_rows()
+        elif isinstance(marked, DiagnosticKey):
+            self._want(OpenFile(marked.path, marked.line))
+
+    def _take_server_key(self, key: str, kind: str, name: str, pid: int | None) -> None:
+        match key:
+            case "r":
+                self._want(Restart(kind, name))
+            case "l":
+                self._want(ShowOutput(f"{kind}:{name}", pid))
+            case "t" if kind == "lsp":
+                self._want(ShowTrace(name))
+            case _:
+                pass
+
     def _take_process_key(self, key: str, marked: ProcessKey, asked: ProcessKey | None) -> None:
         match key:
-            case "r" if marked.server is not None:
-                self._want(Restart(*marked.server))
+            case "r" | "l" | "t" if marked.server is not None:
+                self._take_server_key(key, *marked.server, marked.pid)
             case "l":
                 self._want(ShowOutput(marked.owner, marked.pid))
             case "s" if marked.pid is not None and asked == marked:

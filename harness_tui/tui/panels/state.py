@@ -23,7 +23,8 @@ class PanelState:
     """The panel's data. ``version`` grows with every change.
 
     ``processes`` is ``None`` until they were looked at; ``cpu_share`` is in per cent of one processor, by pid, between
-    the last two looks; ``ending`` are the processes (owner and pid) whose end was asked for.
+    the last two looks; ``ending`` are the processes (owner and pid) whose end was asked for; ``latency`` is how
+    long the last verdict of a language server took, in ms.
     """
 
     diagnostics: dict[str, DiagnosticsReported] = field(default_factory=dict[str, "DiagnosticsReported"])
@@ -34,6 +35,7 @@ class PanelState:
     findings: Sequence[FindingRow] = ()
     processes: Sequence[ProcessRow] | None = None
     cpu_share: dict[int, float] = field(default_factory=dict[int, float])
+    latency: dict[str, int] = field(default_factory=dict[str, int])
     ending: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     version: int = 0
     _cpu_seen: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
@@ -46,6 +48,9 @@ class PanelState:
 
             event = replace(event, items=known.items)
         self.diagnostics[event.path] = event
+        for one in event.by_server or ():
+            if one.verdict in ("fresh", "unchanged") and not event.late:
+                self.latency[one.name] = one.elapsed_ms
         self.version += 1
 
     def change_server(self, event: ServerChanged) -> None:

@@ -45,6 +45,21 @@ class ShowOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowTrace:
+    """The last messages between a language server and us are to be read."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file of the project is to be opened at ``line`` in the person's editor."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """Another tab is shown."""
 
@@ -54,4 +69,4 @@ class Leave:
     """Back to the prompt."""
 
 
-Want: TypeAlias = Insert | Preview | Restart | Stop | ShowOutput | Watch | Leave
+Want: TypeAlias = Insert | Preview | Restart | Stop | ShowOutput | ShowTrace | OpenFile | Watch | Leave
