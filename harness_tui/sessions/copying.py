@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
 
 from harness_tui.core.clock import rfc3339
 from harness_tui.core.envelope import Envelope
@@ -14,7 +18,9 @@ from harness_tui.core.ids import new_id
 from harness_tui.core.seams import Clock
 from harness_tui.sessions import packing, rows, tables
 from harness_tui.sessions.index import SessionInfo
+from harness_tui.sessions.kept_files import copy_files, moved, named_in
 from harness_tui.sessions.open_calls import OpenCalls
+from harness_tui.sessions.records import dumps
 from harness_tui.sessions.store import SessionStore
 
 
@@ -24,10 +30,21 @@ def fork(
     """Copy ``session`` up to the event ``at`` (the end without it) and return the copy; the original is not touched.
 
     The original may be open: what is recorded of it is copied. Events keep their numbers, and a ``notice`` behind them
-    says where the copy comes from. Calls whose results are behind ``at`` are answered when the copy is opened. Outputs
-    that were kept whole stay with the original. Raises ``UsageError`` for an unknown session or event.
+    says where the copy comes from. Calls whose results are behind ``at`` are answered when the copy is opened. What is
+    kept beside the record (outputs that were cut) is the copy's own as well. Raises ``UsageError`` for an unknown
+    session or event, ``HarnessError`` when there is no room.
     """
     made = new_id("ses")
+    try:
+        return _forked(store, session, made, clock, at, title)
+    except BaseException:
+        shutil.rmtree(store.folder(made), ignore_errors=True)
+        raise
+
+
+def _forked(
+    store: SessionStore, session: str, made: str, clock: Clock, at: int | None, title: str | None
+) -> SessionInfo:
     with store.database.write() as connection:
         last = rows.last_seq(connection, session)
         end = _checked(connection, session, last, at)
@@ -38,6 +55,8 @@ def fork(
             (made, tables.stored_title(title), now, now, session),
         )
         _copy(connection, session, made, end)
+        _move_files(connection, made, store.folder(session), store.folder(made))
+        _count(connection, made)
         text = f"this session was forked from {session} at event {end}"
         notice = Envelope(end + 1, now, made, Notice("info", "sessions", text))
         tables.insert(connection, notice, OpenCalls(made))
@@ -75,6 +94,53 @@ def _copy(connection: sqlite3.Connection, session: str, made: str, end: int) -> 
     connection.execute(
         "UPDATE events SET json = json_remove(json, '$.parent') WHERE session = ? AND type = 'session_started'", (made,)
     )
+
+
+def _move_files(connection: sqlite3.Connection, made: str, source: Path, target: Path) -> None:
+    """Give the copy the kept files that its record names, and let the record name them where they are then."""
+    named: set[str] = set()
+    plain: set[str] = set()  # long texts that name nothing: an image may stand in a hundred messages
+    mark = dumps(f"{source}/")[1:-1]
+    for table in ("events", "messages"):
+        rows = connection.execute(
+            f"SELECT seq, json, blobs FROM {table} WHERE session = ? AND (blobs IS NOT NULL OR instr(json, ?))",
+            (made, mark),
+        ).fetchall()
+        for seq, text, blobs in rows:
+            with contextlib.suppress(ValueError):  # a damaged row is copied as it is
+                places = packing.read_places(blobs)
+                texts = packing.fetch(connection, {key for _, key in places} - plain)
+                plain.update(key for key, long in texts.items() if f"{source}/" not in long)
+                if mark not in text and plain.issuperset(texts):
+                    continue
+                texts = packing.fetch(connection, {key for _, key in places})
+                data = packing.unpack(json.loads(text), places, texts)
+                named |= named_in("\n".join(_strings(data)), source)
+                packed = packing.pack(moved(data, str(source), str(target)))
+                packing.keep(connection, made, packed.texts)
+                connection.execute(
+                    f"UPDATE {table} SET json = ?, blobs = ? WHERE session = ? AND seq = ?",
+                    (dumps(packed.data), packing.places_json(packed.places), made, seq),
+                )
+    copy_files(named, source, target)
+
+
+def _strings(data: Any) -> Iterator[str]:
+    match data:
+        case str():
+            yield data
+        case dict():
+            for value in cast(dict[str, Any], data).values():
+                yield from _strings(value)
+        case list():
+            for value in cast(list[Any], data):
+                yield from _strings(value)
+        case _:
+            pass
+
+
+def _count(connection: sqlite3.Connection, made: str) -> None:
+    """Note in the index what the copy refers to, and how much that is."""
     keys: set[str] = set()
     for table in ("events", "messages"):
         for (text,) in connection.execute(

@@ -1,14 +1,16 @@
 """A session as one JSON document, written and read again: ``harness sessions export`` and ``import``.
 
-``{"format": "harness-session", "version": 1, "session": {...}, "events": [...], "messages": [...], "repairs": [...]}``:
-events as they are shown, messages as a model is sent them (images included), repairs of the history. Secrets were taken
-out when they were recorded, and are again when a document is imported.
+``{"format": "harness-session", "version": 1, "session": {...}, "events": [...], "messages": [...], "repairs": [...],
+"files": [...]}``: events as they are shown, messages as a model is sent them (images included), repairs of the history,
+and what is kept beside the record (outputs that were cut, whole). Secrets were taken out when they were recorded, and
+are again when a document is imported.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ from harness_tui.core.messages import Message
 from harness_tui.core.record import record
 from harness_tui.sessions import rows, tables
 from harness_tui.sessions.index import SessionInfo, check_id, root_text
+from harness_tui.sessions.kept_files import KeptFile, files_of, moved, read_files, write_files
 from harness_tui.sessions.records import dumps, message_data, message_from_data
 from harness_tui.sessions.store import SessionStore
 
@@ -55,6 +58,7 @@ def export_json(store: SessionStore, session: str) -> Iterator[str]:
             "root": info.root,
             "created": info.created,
             "updated": info.updated,
+            "folder": str(store.folder(info.session)),
         },
     }
     yield json.dumps(head, ensure_ascii=False)[:-1] + ',\n"events": ['
@@ -75,39 +79,56 @@ def export_json(store: SessionStore, session: str) -> Iterator[str]:
     mended = [
         {"seq": seq, "after": after, "message": json.loads(text) if text else None} for seq, after, _, text in repairs
     ]
-    yield '\n],\n"repairs": ' + dumps(mended) + "\n}\n"
+    yield '\n],\n"repairs": ' + dumps(mended) + ',\n"files": ['
+    separator = "\n"
+    for file in files_of(store.folder(info.session)):
+        yield separator + dumps(file)
+        separator = ",\n"
+    yield "\n]\n}\n"
 
 
 def import_json(store: SessionStore, text: str, root: Path) -> Imported:
     """Record a document's session as one of the project ``root``. Raises ``HarnessError`` and changes nothing then."""
-    document = _document(text)
-    named = document.session
-    with store.database.write() as connection:
+    data = _outline(text)
+    named = _named(data)
+    with store.database.read() as connection:
         taken = connection.execute("SELECT 1 FROM sessions WHERE id = ?", (named,)).fetchone() is not None
-        session = new_id("ses") if taken else named
-        connection.execute(
-            "INSERT INTO sessions (id, root, title, created, updated) VALUES (?, ?, ?, ?, ?)",
-            (session, root_text(root), tables.stored_title(document.title), document.created, document.updated),
-        )
-        _write(connection, session, document)
+    taken = taken or store.folder(named).exists()
+    session = new_id("ses") if taken else named
+    document = _document(data, store.folder(session))
+    _record(store, session, document, root)
     with store.locked(session):
         store.repair(session)
     return Imported(store.info(session), named if taken else None, document.left_out)
 
 
+def _record(store: SessionStore, session: str, document: _Document, root: Path) -> None:
+    with store.database.write() as connection:
+        connection.execute(
+            "INSERT INTO sessions (id, root, title, created, updated) VALUES (?, ?, ?, ?, ?)",
+            (session, root_text(root), tables.stored_title(document.title), document.created, document.updated),
+        )
+        try:
+            _write(connection, session, document)
+            write_files(document.files, store.folder(session))
+        except BaseException:  # the id is ours here, and so is the folder
+            shutil.rmtree(store.folder(session), ignore_errors=True)
+            raise
+
+
 @dataclass(slots=True)
 class _Document:
-    session: str
     title: str | None
     created: str
     updated: str
     events: list[Envelope]
     messages: list[tuple[int, Message]]
     repairs: list[tuple[int, int | None, Message | None]]
+    files: list[KeptFile]
     left_out: int = 0
 
 
-def _document(text: str) -> _Document:
+def _outline(text: str) -> dict[str, Any]:
     try:
         data: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -125,19 +146,36 @@ def _document(text: str) -> _Document:
             f"the document has version {given.get('version')!r}, this program reads {VERSION}",
             mend="use the version of Harness that wrote it",
         )
-    head = _mapping(given.get("session"), "session")
-    session = head.get("id")
+    return given
+
+
+def _named(given: dict[str, Any]) -> str:
+    session = _mapping(given.get("session"), "session").get("id")
     if not isinstance(session, str):
         raise UsageError("session.id is missing")
     check_id(session)
+    return session
+
+
+def _document(given: dict[str, Any], folder: Path) -> _Document:
+    """Read what the document holds, its files as those of the session's new ``folder``."""
+    head = _mapping(given.get("session"), "session")
+    old = head.get("folder")
+    if isinstance(old, str) and old.startswith("/") and old.endswith(f"/sessions/{head.get('id')}"):
+        try:
+            given = given | {
+                name: moved(given.get(name, []), old, str(folder)) for name in ("events", "messages", "repairs")
+            }
+        except RecursionError as error:
+            raise UsageError("the document is nested too deeply") from error
     made = _Document(
-        session,
         head.get("title") if isinstance(head.get("title"), str) else None,
         _time(head.get("created"), "session.created"),
         _time(head.get("updated"), "session.updated"),
         [],
         [],
         [],
+        read_files(_items(given, "files")),
     )
     _read_events(made, _items(given, "events"))
     _read_messages(made, _items(given, "messages"))

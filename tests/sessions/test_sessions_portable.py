@@ -147,7 +147,8 @@ def test_what_is_exported_is_imported_again_as_it_was(store: SessionStore, sessi
     assert (made.info.title, made.info.root, made.info.messages) == ("my work", "/q", 8)
     assert list(other.events(session)) == list(store.events(session))
     assert other.messages(session) == store.messages(session)
-    assert "".join(portable.export_json(other, session)).replace('"/q"', '"/p"', 1) == text
+    again = "".join(portable.export_json(other, session)).replace('"/q"', '"/p"', 1)
+    assert again.replace(str(other.folder(session)), str(store.folder(session))) == text
     other.close()
 
 
