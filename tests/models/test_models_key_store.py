@@ -222,3 +222,71 @@ def test_the_file_is_json_that_says_where_each_key_is(ringed: KeyStore, ring: Fa
     ringed.add("openai", KEY, OPENAI)
     entry = json.loads(text_of(ringed))["keys"]["openai"]
     assert (entry["kept"], entry["base_url"], sorted(entry)) == ("keyring", OPENAI, ["added", "base_url", "kept"])
+
+
+# --- the keyring library itself -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def real_ring() -> Iterator[Any]:
+    """The library with its own choice of a back end put back afterwards."""
+    library = pytest.importorskip("keyring")
+    before = library.get_keyring()
+    yield library
+    library.set_keyring(before)
+
+
+def file_ring(path: Path) -> Any:
+    """A back end of the library that keeps what it is given in a file, as others do in a daemon."""
+    from keyring.backend import KeyringBackend
+
+    class FileRing(KeyringBackend):
+        priority = 6  # pyright: ignore[reportAssignmentType]
+
+        def _all(self) -> dict[str, str]:
+            return json.loads(path.read_text()) if path.exists() else {}
+
+        def get_password(self, service: str, username: str) -> str | None:
+            return self._all().get(f"{service}/{username}")
+
+        def set_password(self, service: str, username: str, password: str) -> None:
+            path.write_text(json.dumps({**self._all(), f"{service}/{username}": password}))
+
+        def delete_password(self, service: str, username: str) -> None:
+            rest = self._all()
+            del rest[f"{service}/{username}"]
+            path.write_text(json.dumps(rest))
+
+    return FileRing()
+
+
+def test_a_keyring_of_the_library_keeps_gives_and_forgets_a_key(real_ring: Any, tmp_path: Path) -> None:
+    kept = tmp_path / "ring.json"
+    real_ring.set_keyring(file_ring(kept))
+    store = KeyStore(Places.from_environment({"HOME": str(tmp_path)}))
+    assert store.add("openai", "tok-ring-0123456789", "https://api.openai.com/v1/").kept == "keyring"
+    assert json.loads(kept.read_text()) == {"harness/openai": "tok-ring-0123456789"}
+    assert "tok-ring" not in Path(store.path).read_text()
+    assert store.key("openai") == "tok-ring-0123456789"
+    assert store.add("openai", "tok-next-0123456789", "https://api.openai.com/v1/", kept="file").kept == "file"
+    assert json.loads(kept.read_text()) == {}  # nothing of before is left behind
+    assert store.key("openai") == "tok-next-0123456789"
+    store.add("openai", "tok-ring-0123456789", "https://api.openai.com/v1/", kept="keyring")
+    kept.unlink()  # somebody cleared it with another program
+    with pytest.raises(HarnessError, match="holds no key of openai any more"):
+        store.key("openai")
+    removed = store.remove("openai")
+    assert removed is not None
+    assert store.all() == {}
+
+
+@pytest.mark.parametrize("name", ["keyring.backends.fail", "keyring.backends.null", "keyring.backends.chainer"])
+def test_back_ends_of_the_library_that_keep_nothing_are_none(real_ring: Any, tmp_path: Path, name: str) -> None:
+    import importlib
+
+    ring: Any = importlib.import_module(name)
+    back_end = ring.Keyring() if hasattr(ring, "Keyring") else ring.ChainerBackend()
+    real_ring.set_keyring(back_end)
+    store = KeyStore(Places.from_environment({"HOME": str(tmp_path)}))
+    assert store.add("openai", "tok-file-0123456789", "https://api.openai.com/v1/").kept == "file"
+    assert store.key("openai") == "tok-file-0123456789"
