@@ -66,7 +66,10 @@ class Admitter:
         checks = prepared.checks
         if self._origin == "model" and self._repeats.is_repeated(call, polls=prepared.polls):
             checks = (*checks, Check("doom_loop", call.tool))
-        gate_call = self._gate_call(call, tool, checks, await folder_grants(self._state, self._agent, checks))
+        state = self._state
+        agents = (self._agent, *state.above)
+        folders = await folder_grants(state.parts, agents, checks, session=state.approvals, mode=state.mode)
+        gate_call = self._gate_call(call, tool, checks, folders)
         decision = self._decide(gate_call) if checks else None
         if decision is None or decision.action != "deny":
             blocked = await self._before_tool(call, gated=decision is not None)

@@ -13,6 +13,7 @@ from harness_tui.agent.asking import Asker
 from harness_tui.agent.denials import denied_values
 from harness_tui.agent.parts import AgentParts
 from harness_tui.agent.previews import command_parts
+from harness_tui.agent.skill_folders import folder_grants
 from harness_tui.core.errors import HarnessError, RefusedError
 from harness_tui.core.event_parts import ArgumentsPreview, CommandPreview, CommandRef, RunError
 from harness_tui.core.events import Event, Notice, PermissionResolved
@@ -161,7 +162,8 @@ class Composer:
         checks = [Check("read", name)]
         if not is_inside(path, root):
             checks.append(Check("external_directory", name))
-        call = self._gate_call("read", tuple(checks), origin, ())
+        folders = await folder_grants(self._parts, (self._agent,), checks, session=self._session, mode=self._mode)
+        call = self._gate_call("read", tuple(checks), origin, folders)
         decision = self._parts.gate.decide(call)
         if decision.action != "ask":
             return decision.action == "allow"

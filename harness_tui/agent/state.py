@@ -92,9 +92,9 @@ class SessionState:
         self.parts.library.activations.take(self.id, loaded)
 
     def _follow_skills(self, envelope: Envelope) -> None:
-        """A skill may have been typed; a cancelled call may have given nothing."""
+        """A skill may have been typed; what a cancelled call gave, or one by hand, stands in no message."""
         match envelope.event:
-            case RunStarted() | RunFinished(reason="cancelled" | "failed"):
+            case RunStarted() | RunFinished():
                 self.look_at_skills()
             case _:
                 pass

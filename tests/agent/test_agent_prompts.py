@@ -39,9 +39,12 @@ async def test_a_prompt_is_fetched_with_its_words_and_sent_verbatim_in_its_roles
     assert messages(show)[2:] == talk[:3]
     (picture,) = show.requests()[-1]["messages"][2]["attachments"]
     assert (picture["kind"], picture["mime"], picture["bytes"]) == ("image", "image/png", 32)
+    await show.say("/desk:begun")
+    end = [("user", "/desk:begun"), ("assistant", "I have begun."), ("user", "Go on from there.")]
+    assert messages(show)[-3:] == end
     await show.live.flush()
     kept = [stored.message for stored in show.workspace.store.messages(show.live.id)]
-    assert [(message.role, message.text) for message in kept][2:] == talk
+    assert [(message.role, message.text) for message in kept][2:9] == talk + end
 
 
 async def test_what_cannot_be_had_sends_nothing_and_says_why(stage: Any) -> None:
@@ -59,6 +62,7 @@ async def test_what_cannot_be_had_sends_nothing_and_says_why(stage: Any) -> None
         ("/desk:garbage", "prompt-failed", "messages"),
         ("/desk:large", "prompt-failed", "5000000 bytes"),
         ("/desk:slow", "prompt-failed", "1 s"),
+        ("/desk:dies", "prompt-failed", "desk"),
         ("/desk:none", "unknown-command", "/desk:none"),
         ("/other:greet Ada", "prompt-denied", "denies"),
         ("/mcp:gone:x", "prompt-failed", "gone"),

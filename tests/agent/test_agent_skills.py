@@ -154,7 +154,19 @@ async def test_the_model_is_told_which_skills_a_summary_left_out(stage: Any, ski
 
 async def test_a_live_edit_counts_at_once_and_the_same_text_is_given_once(stage: Any, skills: Any) -> None:
     path = skills("t-one", "Version one.")
-    show = await stage({"turns": [load("t-one"), load("t-one"), {"text": "a"}, load("t-one"), {"text": "b"}]})
+    show = await stage(
+        {
+            "turns": [
+                load("t-one"),
+                load("t-one"),
+                {"text": "a"},
+                load("t-one"),
+                {"text": "b"},
+                load("t-two"),
+                {"text": "c"},
+            ]
+        }
+    )
     await show.say("go")
     skills("t-one", "Version two.")
     await show.say("again")
@@ -162,6 +174,11 @@ async def test_a_live_edit_counts_at_once_and_the_same_text_is_given_once(stage:
     assert "Version one." in outputs[0]
     assert "loaded already" in outputs[1]
     assert "Version two." in outputs[2]
+    skills("t-two")
+    await show.say('/call skill {"name": "t-two"}')  # given to a person, not to the model
+    assert "Body of t-two." in show.of(ToolFinished)[-1].output
+    await show.say("and that one")
+    assert "Body of t-two." in show.of(ToolFinished)[-1].output
     path.unlink()
     assert (await show.say("/t-one")).error.kind == "unknown-command"
 
@@ -222,6 +239,8 @@ async def test_a_skills_folder_is_read_without_asking_and_nothing_else_is(stage:
     outside.mkdir()
     (outside / "key.txt").write_text("private needle\n")
     (folder / "out").symlink_to(outside)
+    skills("t-two", "See @${CLAUDE_SKILL_DIR}/more.txt and @${CLAUDE_SKILL_DIR}/../t-hidden/more.txt")
+    (folder.parent / "t-two" / "more.txt").write_text("attached by itself")
     hidden = skills("t-hidden").parent
     (hidden / "more.txt").write_text("hidden needle\n")
     table = str(folder / "data" / "table.txt")
@@ -251,3 +270,6 @@ async def test_a_skills_folder_is_read_without_asking_and_nothing_else_is(stage:
         assert words is None or words in finished.output
         assert "private needle" not in finished.output
     assert (folder / "data" / "table.txt").read_text() == "the needle\n"
+    await show.say("/t-two")
+    attached = show.requests()[-1]["messages"][-1]["attachments"]
+    assert [Path(item["path"]).parent.name for item in attached] == ["t-two"]

@@ -112,3 +112,14 @@ def test_an_image_of_a_prompt_is_attached() -> None:
     (message,) = prompt_messages("s:p", [("user", {"type": "image", "data": encoded(PNG), "mimeType": "x/y"})])
     (attachment,) = message.attachments
     assert (attachment.mime, attachment.uri, attachment.content) == ("image/png", "s:p#1", encoded(PNG))
+
+
+def test_what_is_too_large_in_a_prompt_is_cut_or_left_out_and_says_so() -> None:
+    long = {"type": "resource", "resource": {"uri": "file:///a", "text": "x" * (256 * 1024 + 5)}}
+    large = {"type": "image", "data": encoded(PNG + bytes(5 * 1024 * 1024)), "mimeType": "image/png"}
+    text, image = prompt_messages("s:p", [("user", long), ("user", large)])
+    (attached,) = text.attachments
+    assert (attached.truncated, attached.bytes) == (True, 256 * 1024 + 5)
+    assert (attached.content or "").endswith("the first 262144 of 262149 bytes are attached ...]")
+    assert image.attachments == ()
+    assert image.text.startswith("[image left out: image/png of ")

@@ -1,6 +1,7 @@
 """A handshake-era server that offers prompts, good ones and bad ones. ``grow`` adds a prompt and says so."""
 
 import base64
+import os
 import time
 
 import peer
@@ -21,6 +22,8 @@ PROMPTS = [
     {"name": "slow"},
     {"name": "read.file"},
     {"name": "grow"},
+    {"name": "begun"},
+    {"name": "dies"},
 ]
 
 
@@ -36,6 +39,8 @@ def messages(name, arguments):
         case "talk":
             picture = {"role": "user", "content": {"type": "image", "data": PNG, "mimeType": "image/png"}}
             return [said("user", "What is this?"), picture, said("assistant", "A pixel."), said("user", "Which one?")]
+        case "begun":
+            return [said("assistant", "I have begun.")]
         case "large":
             return [said("user", "x" * 5_000_000)]
         case _:
@@ -50,6 +55,8 @@ def on_call(request):
             peer.answer(request, {"messages": "none"})
         case {"method": "prompts/get", "params": {"name": "refuses"}}:
             peer.refuse(request, -32603, "the index is not ready")
+        case {"method": "prompts/get", "params": {"name": "dies"}}:
+            os._exit(7)
         case {"method": "prompts/get", "params": {"name": "slow"}}:
             time.sleep(60)
         case {"method": "prompts/get", "params": {"name": name, **rest}}:
