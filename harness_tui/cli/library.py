@@ -225,7 +225,7 @@ async def expand_line(line: str, root: Path, ask: str | None) -> tuple[Expansion
                 expansion = failed("untrusted", str(problem))
             except HarnessError as problem:
                 expansion = failed("prompt-failed", str(problem))
-        return expansion, asked.refused or expansion.error in ("skill-denied", "prompt-denied")
+        return expansion, asked.refused
     finally:
         await workspace.close()
 

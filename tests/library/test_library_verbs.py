@@ -173,6 +173,20 @@ def test_skills_are_listed_with_the_reason_why_one_is_hidden(scene: Scene, harne
     assert (found["manual"]["in_catalog"], found["manual"]["hidden_reason"]) == (False, "manual only")
 
 
+def test_a_denied_skill_is_marked_in_the_list_and_refused_when_expanded(scene: Scene, harness: Run) -> None:
+    scene.skill("user", "plain")
+    scene.skill("user", "secret")
+    rules = "permission: [{permission: skill, pattern: sec*, action: deny}]\n"
+    scene.write("home/.config/harness/config.yaml", rules)
+    _, rows, _ = harness("skills", "list", "--json")
+    found = {row["name"]: row.get("hidden_reason") for row in rows if row["source"] == "user"}
+    assert found == {"plain": None, "secret": "denied"}
+    code, result, _ = harness("commands", "expand", "/secret", "--json")
+    assert (code, result["error"], result["message"]) == (3, "skill-denied", None)
+    code, result, _ = harness("commands", "expand", "/plain", "--json")
+    assert (code, result["error"]) == (0, None)
+
+
 def test_a_skill_is_shown_with_its_body(scene: Scene, harness: Run) -> None:
     scene.skill("user", "plain")
     _, found, _ = harness("skills", "show", "plain", "--json")

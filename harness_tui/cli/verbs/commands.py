@@ -193,7 +193,7 @@ def expand_command(
 
 def _exit_code(expansion: Expansion, refused: bool) -> int:
     match expansion.error:
-        case "untrusted":
+        case "untrusted" | "skill-denied" | "prompt-denied":
             return 3
         case "shell-denied":
             return 3 if refused else 1
