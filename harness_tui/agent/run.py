@@ -207,7 +207,7 @@ class Run:
         if finished.reason == "length":
             self._publish(Notice("warning", "model", "the answer was cut at the model's limit of output tokens"))
         elif not (message.text or message.calls):
-            hint = "send the message again, or take another model with /model"
+            hint = "send the message again, or take another model (/model, --model)"
             self._publish(Notice("warning", "model", f"{self._model.name} gave an empty answer", hint))
         for note in finished.notes:
             self._publish(Notice("info", "model", note))

@@ -277,6 +277,7 @@ class Builder:
             connect_timeout=values.get("connect_timeout", 15.0),
             silence_timeout=values.get("silence_timeout", 20.0),
             threads=values.get("threads"),
+            key_origin=self.substitution.origin(key) if (key := self.layers.leaves.get((*keys, "api_key"))) else None,
         )
 
     def _limits(self, keys: Keys, item: dict[str, Any]) -> ModelLimits:

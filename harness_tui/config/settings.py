@@ -58,7 +58,8 @@ class ModelLimits:
 class ProviderSettings:
     """A model provider. Times in seconds: to connect, until an answer begins, without anything in the middle of one.
 
-    ``threads`` is how many a model of kind ``local`` computes with.
+    ``threads`` is how many a model of kind ``local`` computes with, ``key_origin`` the variable or file that
+    ``api_key`` was read from, where it was.
     """
 
     name: str
@@ -73,6 +74,7 @@ class ProviderSettings:
     connect_timeout: float = 15.0
     silence_timeout: float = 20.0
     threads: int | None = None
+    key_origin: str | None = None
 
 
 @record

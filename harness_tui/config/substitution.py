@@ -34,6 +34,13 @@ class Substitution:
         """Return the value of ``leaf`` with everything put in. Raises ``HarnessError`` that says what is missing."""
         return self._walk(keys, leaf, leaf.value)
 
+    def origin(self, leaf: Leaf) -> str | None:
+        """Return the variable or file that the whole value of ``leaf`` comes from, ``None`` for any other value."""
+        match = _OWN.fullmatch(leaf.value) if isinstance(leaf.value, str) and leaf.dialect == "harness" else None
+        if match is None:
+            return None
+        return match[4] or (match[1] if self._environ.get(match[1]) else None)
+
     def _walk(self, keys: Keys, leaf: Leaf, value: Any) -> Any:
         if isinstance(value, str):
             return self._text(keys, leaf, value)

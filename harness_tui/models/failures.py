@@ -180,7 +180,11 @@ def too_slow(caller: Caller, seconds: float) -> ModelError:
 
 def silent(caller: Caller, seconds: float) -> ModelError:
     """Return the error for an answer that stopped in the middle without an end."""
-    return ModelError("silence", f"{caller.provider} sent nothing for {seconds:g} s in the middle of its answer")
+    return ModelError(
+        "silence",
+        f"{caller.provider} sent nothing for {seconds:g} s in the middle of its answer",
+        hint="raise 'silence_timeout' of the provider in config.yaml where the model pauses longer",
+    )
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -236,9 +240,9 @@ def _hint(kind: ModelErrorKind, caller: Caller) -> str | None:
             key = caller.key_source or "this key"
             return f"the account behind {key} may not use {caller.model}, or has no credit left"
         case "context":
-            return "start a new conversation with /new, or take a model with a larger context with /model"
+            return "start a new conversation with /new, or take a model with a larger context (/model, --model)"
         case "rate_limit" | "overloaded":
-            return "wait, or take another model with /model"
+            return "wait, or take another model (/model, --model)"
         case _:
             return None
 

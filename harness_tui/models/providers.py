@@ -188,6 +188,8 @@ def configured(
     """Return the endpoint of a configured provider; ``base_url`` and key of the well-known ones may be left out."""
     known = next((entry for entry in KEY_PROVIDERS if entry.name in (provider.kind, provider.name)), None)
     base, key, source = provider.base_url, provider.api_key, f"providers.{provider.name}.api_key"
+    if provider.key_origin is not None:
+        source = f"{provider.key_origin} ({source})"
     if known is not None and base is None:
         base = known.base_url
         # A key of the environment goes to its own provider only, never to an address that a file names.

@@ -39,6 +39,7 @@ def test_every_key_of_a_provider_and_its_models_arrives(world):
     assert (settings.model, settings.small_model) == ("lab/big", "lab/mini")
     lab = settings.providers["lab"]
     assert (lab.kind, lab.base_url, lab.api_key) == ("openai-compatible", "http://127.0.0.1:9000/v1", "lab-key-123456")
+    assert lab.key_origin == "LAB_KEY"
     assert (lab.timeout, lab.connect_timeout, lab.silence_timeout) == (30, 2.5, 45)
     assert (lab.headers, lab.extra_body) == ({"X-Team": "blue"}, {"top_k": 20})
     assert lab.models["big"] == ModelLimits(32768, 4096, ("b",), temperature=0.2, reasoning_effort="high")
@@ -142,8 +143,9 @@ def test_a_header_of_an_mcp_server_is_looked_at_as_well(world):
 def test_the_document_shows_every_key_and_its_examples_are_valid(world):
     text = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     examples = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in examples:
+        world.environ = {name: "tok-0123456789" for name in re.findall(r"\{env:(\w+)\}", example)}
         world.write_user(example)
         assert world.load().problems == ()
     shown = set(re.findall(r"[a-z_]+(?=:)", "".join(examples)))

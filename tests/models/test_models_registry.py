@@ -233,3 +233,12 @@ def test_a_key_of_the_environment_never_goes_to_an_address_of_a_file() -> None:
     assert configured(ProviderSettings("openai", "openai", None), environ).api_key == "key-oooooooo"
     elsewhere = configured(ProviderSettings("openai", "openai", "http://127.0.0.1:1/v1"), environ)
     assert elsewhere.api_key is None
+
+
+@pytest.mark.parametrize(
+    ("origin", "source"),
+    [("LAB_KEY", "LAB_KEY (providers.lab.api_key)"), (None, "providers.lab.api_key")],
+)
+def test_a_key_of_the_configuration_is_named_by_the_variable_it_comes_from(origin: str | None, source: str) -> None:
+    lab = ProviderSettings("lab", "openai-compatible", "http://127.0.0.1:1/v1", "key-llllllll", key_origin=origin)
+    assert configured(lab, {}).key_source == source
