@@ -140,6 +140,10 @@ class Connection:
         """Whether the process itself is gone."""
         return self._process is not None and self._process.exited
 
+    async def exit_reason(self) -> str | None:
+        """Say how the process ended, ``None`` when it was not started or runs on."""
+        return await self._process.exit_reason() if self._process is not None else None
+
     def complaint(self) -> str:
         """Return what the server said last."""
         return self._process.complaint() if self._process is not None else ""

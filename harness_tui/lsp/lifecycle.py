@@ -21,7 +21,7 @@ from harness_tui.core.values import LspState
 from harness_tui.lsp.connection import Connection
 from harness_tui.lsp.diagnostics import DiagnosticStore
 from harness_tui.lsp.process import probe
-from harness_tui.lsp.rpc import PeerClosedError, RpcError
+from harness_tui.lsp.rpc import INPUT_CLOSED, PeerClosedError, RpcError
 from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.trace import Trace
 
@@ -249,8 +249,10 @@ class ServerLife(ABC):
             await connection.stop()
             raise
         except (HarnessError, TimeoutError) as error:
+            ended = await connection.exit_reason() if getattr(error, "code", None) == INPUT_CLOSED else None
             said = connection.complaint()
-            reason = f"{_why(error)}: {said}" if said else _why(error)
+            reason = f"it {ended}" if ended else _why(error)
+            reason = f"{reason}: {said}" if said else reason
             await connection.stop()
             self._connection = None
             await self._start_failed(reason)

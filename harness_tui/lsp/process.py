@@ -44,6 +44,10 @@ class ServerProcess:
         """Whether the process itself is gone."""
         return self._child.returncode is not None
 
+    async def exit_reason(self) -> str | None:
+        """Say how the process ended, ``None`` when it runs on; one that is about to end is waited for a moment."""
+        return await _exit_reason(self._child)
+
     def complaint(self) -> str:
         """Return the last line of its standard error, or the first line of junk on its output; may be empty."""
         lines = [line for line in self._child.stderr_tail().splitlines() if line.strip()]
@@ -92,11 +96,7 @@ async def start_process(
         raise HarnessError("the server was started without pipes", where=spec.name)
 
     async def explain_end() -> str:
-        # The output closes a moment before the exit status is known, and the status says more.
-        try:
-            return exit_text(await asyncio.wait_for(child.wait(), _STATUS_S))
-        except TimeoutError:
-            return "closed its output"
+        return await _exit_reason(child) or "closed its output"
 
     peer = Peer(
         child.stdout,
@@ -111,6 +111,14 @@ async def start_process(
     process = ServerProcess(child, peer)
     peer.start()
     return process
+
+
+async def _exit_reason(child: Child) -> str | None:
+    # Pipes break a moment before the exit status is known, and the status says more.
+    try:
+        return exit_text(await asyncio.wait_for(child.wait(), _STATUS_S))
+    except TimeoutError:
+        return None
 
 
 async def probe(spawner: ProcessSpawner, spec: ServerSpec, binary: str, root: Path) -> str | None:

@@ -26,6 +26,8 @@ THREAD_BYTES: Final = MIB
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
+INPUT_CLOSED: Final = "input-closed"
+"""The code of a write that failed first: whoever looks a moment later knows better why."""
 
 OnRequest: TypeAlias = Callable[[str, Any], Any]
 OnNotification: TypeAlias = Callable[[str, Any], None]
@@ -148,7 +150,7 @@ class Peer:
             raise PeerClosedError(self._end_reason, code="closed")
         transport = self._writer.transport
         if transport.is_closing():
-            raise PeerClosedError("has its input closed", code="closed")
+            raise PeerClosedError("has its input closed", code=INPUT_CLOSED)
         if transport.get_write_buffer_size() > PENDING_BYTES:
             self.end("does not read its input")
             raise PeerClosedError("does not read its input", code="closed")

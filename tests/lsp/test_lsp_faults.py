@@ -240,3 +240,12 @@ async def test_a_binary_of_the_project_serves_only_when_the_project_is_trusted(b
     verdict = await pool.diagnostics(Path("a.txt"))
     assert verdict.verdict == ("fresh" if trusted else "skipped")
     assert len(server.started()) == (1 if trusted else 0)
+
+
+async def test_a_program_that_ends_at_once_says_how_and_why_every_time(bench):
+    entry = LspServerSettings("broken", command=("sh", "-c", "exec <&-; echo boom >&2; exit 3"), extensions=(".txt",))
+    (bench.project / "a.txt").write_text("BAD\n")
+    for _ in range(8):  # its pipes break before, with or after its end
+        pool = bench.pool(entry, timings=Timings(backoff=(30.0,)))
+        verdict = await pool.diagnostics(Path("a.txt"))
+        assert verdict.reason == "broken did not start: it exited with status 3: boom"
