@@ -20,7 +20,7 @@ SUMMARIES = {
     "acp": "An agent for editors (Agent Client Protocol).",
     "auth": "Keys of model providers: add, list, remove.",
     "commands": "List, show, check, create and expand commands.",
-    "config": "Show and check the configuration.",
+    "config": "Show and check the configuration, import that of other tools.",
     "context": "What a request is made of: tokens part by part.",
     "demo": "A tour on a scratch project, with real tools and servers.",
     "doctor": "Everything that is wrong, and how to mend it.",

@@ -7,9 +7,11 @@ change made here to a trusted project's own file stays trusted; any other change
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from harness_tui.config.document import Document
 from harness_tui.config.locking import locked
@@ -19,6 +21,7 @@ from harness_tui.config.trust import TrustStore
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.limits import CONFIG_BYTES
 from harness_tui.core.paths import digest, is_inside, make_private_folder, read_regular, write_atomic
+from harness_tui.core.record import record
 from harness_tui.core.values import Rule
 
 _MISSING = object()
@@ -45,13 +48,7 @@ def set_value(
     """
     from harness_tui.config.rewrite import set_in_text
 
-    def change(data: Any) -> None:
-        for key in keys[:-1]:
-            if not isinstance(data.get(key), dict):
-                data[key] = {}
-            data = data[key]
-        data[keys[-1]] = copy.deepcopy(value)
-
+    change = partial(_set, keys=keys, value=value)
     _Edit(path, places, project, expected).apply(lambda text: set_in_text(text, keys, value), change)
 
 
@@ -90,6 +87,74 @@ def append_rule(
     _Edit(path, places, project, expected).apply(lambda text: append_in_text(text, "permission", item), change)
 
 
+@record
+class SetValue:
+    """A value to be set, mappings on the way created."""
+
+    keys: tuple[str, ...]
+    value: Any
+
+
+@record
+class RuleInsert:
+    """A rule to be put into the ``permission`` list at ``index``, counted with those inserted before it."""
+
+    index: int
+    rule: Rule
+
+
+Change: TypeAlias = SetValue | RuleInsert
+
+
+@record
+class Rewritten:
+    """A file before and after its changes; ``before`` is ``None`` when there was none."""
+
+    before: bytes | None
+    after: bytes
+
+
+def change_file(
+    path: Path,
+    changes: Sequence[Change],
+    *,
+    places: Places,
+    project: Project | None = None,
+    backup: Path | None = None,
+    write: bool = True,
+) -> Rewritten:
+    """Make several changes of one file in one write, and return what it was and is. Raises as :func:`set_value`.
+
+    What was there is kept in ``backup`` first. Without ``write`` nothing is written, and only looked at what would be.
+    """
+    from harness_tui.config.rewrite import insert_in_text, set_in_text
+
+    steps: list[tuple[Callable[[str], str | None], Callable[[Any], None]]] = []
+    for change in changes:
+        match change:
+            case SetValue(keys=keys, value=value):
+                steps.append((partial(set_in_text, keys=keys, value=value), partial(_set, keys=keys, value=value)))
+            case RuleInsert(index=index, rule=rule):
+                item = {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action}
+                quick = partial(insert_in_text, key="permission", index=index, item=item)
+                steps.append((quick, partial(_insert, index=index, item=item)))
+    return _Edit(path, places, project, None).apply_all(steps, backup=backup, write=write)
+
+
+def _set(data: Any, keys: tuple[str, ...], value: Any) -> None:
+    for key in keys[:-1]:
+        if not isinstance(data.get(key), dict):
+            data[key] = {}
+        data = data[key]
+    data[keys[-1]] = copy.deepcopy(value)
+
+
+def _insert(data: Any, index: int, item: dict[str, str]) -> None:
+    if data.get("permission") is None:
+        data["permission"] = []
+    data["permission"].insert(index, dict(item))
+
+
 class _Edit:
     """One change of one file."""
 
@@ -104,10 +169,18 @@ class _Edit:
         return _parse(_decode(_read(self._target) or b"", self._path), self._path).values
 
     def apply(self, quick: Callable[[str], str | None], change: Callable[[Any], None]) -> None:
-        from harness_tui.config.rewrite import round_trip
+        self.apply_all([(quick, change)])
 
+    def apply_all(
+        self,
+        steps: Sequence[tuple[Callable[[str], str | None], Callable[[Any], None]]],
+        *,
+        backup: Path | None = None,
+        write: bool = True,
+    ) -> Rewritten:
+        """Make changes, each on the text where that is possible, and write the outcome once."""
         lock = self._places.state / "locks" / f"config-{digest(str(self._target).encode())[:20]}.lock"
-        with locked(lock):
+        with locked(lock) if write else nullcontext():
             data = _read(self._target)
             before = digest(data) if data is not None else ""
             if self._expected is not None and self._expected != before:
@@ -116,23 +189,37 @@ class _Edit:
             lines = "\r\n" if "\r\n" in text and text.count("\n") == text.count("\r\n") else "\n"
             plain = text.replace("\r\n", "\n") if lines == "\r\n" else text
             old = _parse(plain, self._path)
-            wanted = copy.deepcopy(old.values)
-            _change(wanted, change, self._path)
-            new = quick(plain)
-
-            def accept(candidate: str) -> bool:
-                document = _parse(candidate, self._path, strict=False)
-                return not document.broken and document.values == wanted
-
-            if new is None or not accept(new):
-                new = round_trip(plain, change, accept)
+            new = plain
+            for quick, change in steps:
+                new = self._step(new, quick, change)
             self._check(old, new)
+            bom = b"\xef\xbb\xbf" if (data or b"").startswith(b"\xef\xbb\xbf") else b""
+            result = Rewritten(data, bom + new.replace("\n", lines).encode())
+            if not write:
+                return result
             trusted = self._trusted()
             if file_digest(self._target) != before:
                 raise self._changed()
-            self._write(new.replace("\n", lines).encode(), bom=(data or b"").startswith(b"\xef\xbb\xbf"))
+            if backup is not None and data is not None:
+                make_private_folder(backup.parent)
+                write_atomic(backup, data, mode=0o600)
+            self._write(result.after)
             if trusted and self._project is not None:
                 TrustStore(self._places).update(self._project, self._path)
+            return result
+
+    def _step(self, text: str, quick: Callable[[str], str | None], change: Callable[[Any], None]) -> str:
+        from harness_tui.config.rewrite import round_trip
+
+        wanted = copy.deepcopy(_parse(text, self._path, strict=False).values)
+        _change(wanted, change, self._path)
+        new = quick(text)
+
+        def accept(candidate: str) -> bool:
+            document = _parse(candidate, self._path, strict=False)
+            return not document.broken and document.values == wanted
+
+        return new if new is not None and accept(new) else round_trip(text, change, accept)
 
     def _changed(self) -> HarnessError:
         mend = "look at it again and repeat the change"
@@ -155,7 +242,7 @@ class _Edit:
             return False
         return TrustStore(self._places).status(project).trusted
 
-    def _write(self, data: bytes, *, bom: bool) -> None:
+    def _write(self, data: bytes) -> None:
         folder, exists = self._target.parent, self._target.exists()
         own = is_inside(self._target, self._places.config)
         try:
@@ -163,9 +250,7 @@ class _Edit:
                 make_private_folder(folder)
             else:
                 folder.mkdir(parents=True, exist_ok=True)
-            write_atomic(
-                self._target, (b"\xef\xbb\xbf" if bom else b"") + data, mode=0o600 if own and not exists else None
-            )
+            write_atomic(self._target, data, mode=0o600 if own and not exists else None)
             if self._path.name == "config.local.yaml" and not exists:
                 _ignore(folder / ".gitignore", self._path.name)
         except OSError as error:

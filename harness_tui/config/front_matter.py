@@ -21,8 +21,11 @@ class FrontMatter:
 def read_front_matter(path: Path) -> FrontMatter:
     """Read a Markdown file with front matter; faults are problems of its document."""
     text = read_text(path, max_bytes=TEMPLATE_BYTES)
-    if isinstance(text, Document):
-        return FrontMatter(text, "")
+    return FrontMatter(text, "") if isinstance(text, Document) else read_front_matter_text(text, path)
+
+
+def read_front_matter_text(text: str, path: Path) -> FrontMatter:
+    """Take the text of such a file apart; ``path`` is for its problems."""
     matter, body = split_front_matter(text)
     if matter is None:
         if text.lstrip("\ufeff").startswith("---"):

@@ -87,6 +87,30 @@ def append_in_text(text: str, key: str, item: Mapping[str, Any]) -> str | None:
     return _insert_line(text, node, " " * before.rindex("-") + f"- {flow(dict(item))}") if "-" in before else None
 
 
+def insert_in_text(text: str, key: str, index: int, item: Mapping[str, Any]) -> str | None:
+    """Return ``text`` with ``item`` put at ``index`` of the top-level list ``key``, above comments of what is there."""
+    root = _compose(text)
+    node = _child(root, key)
+    if node is None or not isinstance(node, SequenceNode) or index >= len(node.value):
+        return append_in_text(text, key, item)
+    if node.flow_style:
+        return None
+    lines = text.split("\n")
+    mark = node.value[index].start_mark
+    before = lines[mark.line][: mark.column]
+    if not re.fullmatch(r"[ ]*-[ ]+", before):
+        return None
+    at, first = mark.line, _line_of_key(root, key) + 1
+    while at > first and lines[at - 1].lstrip().startswith("#"):
+        at -= 1
+    return "\n".join([*lines[:at], f"{' ' * before.index('-')}- {flow(dict(item))}", *lines[at:]])
+
+
+def _line_of_key(root: Node | None, key: str) -> int:
+    pairs: list[tuple[Node, Node]] = root.value if isinstance(root, MappingNode) else []
+    return next((name.start_mark.line for name, _ in pairs if name.value == key), 0)
+
+
 def round_trip(text: str, change: Callable[[Any], None], accept: Callable[[str], bool]) -> str:
     """Return ``text`` after ``change(data)``, through ruamel.yaml, which keeps comments, quotes and order.
 

@@ -1,4 +1,4 @@
-"""``harness config``: what is configured, where it comes from, and what is wrong with it."""
+"""``harness config``: what is configured, where it comes from, what is wrong with it; the import from other tools."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ _QUERY: Final = re.compile(r"(?i)([?&][^=&#]*(?:key|token|secret|pass|auth|sig)[
 if TYPE_CHECKING:
     from harness_tui.config.layers import Origin
     from harness_tui.config.loader import Loaded
+    from harness_tui.config.migration.importing import ForeignTool
+    from harness_tui.config.migration.levels import Target
 
 
-@click.group(short_help="Show and check the configuration.")
+@click.group(short_help="Show and check the configuration, import that of other tools.")
 def command() -> None:
-    """Show and check the configuration."""
+    """Show and check the configuration, import that of other tools."""
 
 
 def _load(root: Path) -> Loaded:
@@ -117,3 +119,50 @@ def path(root: Path, as_json: bool) -> int:
     else:
         print_table(rows, ["layer", "exists", "path"])
     return 0
+
+
+@command.command("import")
+@click.argument("tool", type=click.Choice(["claude", "opencode", "codex", "gemini"]))
+@click.option("--dry-run", is_flag=True, help="Only show what would be written, as a diff.")
+@click.option("--user", "target", flag_value="user", help="Everything into your own file.")
+@click.option("--project", "target", flag_value="project", help="Everything into this project's file.")
+@click.option("--store-keys", is_flag=True, help="Keep keys of providers that stand there in clear text.")
+@root_option
+@json_option
+def import_tool(
+    tool: ForeignTool, dry_run: bool, target: Target | None, store_keys: bool, root: Path, as_json: bool
+) -> int:
+    """Bring permissions, servers, agents and models of another TOOL into your configuration.
+
+    What is yours goes into your file, what is this project's into the project's. What is configured already stays.
+    Nothing becomes wider than it was; what has no equal is listed, and is asked about.
+    """
+    import os
+
+    from harness_tui.cli.importing import print_report, report_json
+    from harness_tui.config.migration.importing import import_settings
+    from harness_tui.config.places import Places
+    from harness_tui.config.project import find_project
+
+    places, project = Places.from_environment(), find_project(root)
+    report = import_settings(tool, project, places, os.environ, target=target, store_keys=store_keys, write=not dry_run)
+    stored = _store_keys(report.keys, root) if store_keys and not dry_run else []
+    if as_json:
+        print_json(report_json(report, written=not dry_run, stored=stored))
+    else:
+        print_report(report, written=not dry_run, stored=stored)
+    return 0
+
+
+def _store_keys(keys: dict[str, str], root: Path) -> list[str]:
+    """Keep the keys of providers, each for the address that its provider has now; return whose were kept."""
+    import os
+
+    from harness_tui.config.places import Places
+    from harness_tui.models.key_store import KeyStore
+    from harness_tui.models.keys import address
+
+    settings, store = _load(root).settings, KeyStore(Places.from_environment())
+    for provider, key in keys.items():
+        store.add(provider, key, address(provider, settings, os.environ))
+    return list(keys)

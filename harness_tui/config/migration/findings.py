@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from harness_tui.core.record import record
 from harness_tui.core.values import Action
@@ -15,22 +15,37 @@ if TYPE_CHECKING:
 Level: TypeAlias = Literal["user", "project", "local"]
 """Whose a setting is: the person's everywhere, the project's, or the person's in this project alone."""
 
-RANK: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
+RANK: Final[dict[Action, int]] = {"allow": 0, "ask": 1, "deny": 2}
 """The order in which rules are written: within one file the last one that matches decides."""
+
+CLOSED: Final = -2
+"""The rank of a rule that closes everything which later ones open a part of."""
+
+REOPENED: Final = -1
+"""The rank of a rule that opens such a part."""
 
 
 @record
 class FoundRule:
-    """A permission rule in our terms. ``where`` is ``file:line`` of what it was made of, ``was`` its text there."""
+    """A permission rule in our terms. ``where`` is ``file:line`` of what it was made of, ``was`` its text there.
+
+    ``place`` is its rank where its action does not give it.
+    """
 
     permission: str
     pattern: str
     action: Action
     where: str = ""
     was: str = ""
+    place: int | None = None
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def rank(self) -> int:
+        """Where it stands among the others."""
+        return RANK[self.action] if self.place is None else self.place
+
+    @property
+    def key(self) -> tuple[str, str, Action]:
         """What two rules have in common that say the same."""
         return self.permission, self.pattern, self.action
 
@@ -65,8 +80,8 @@ class Secret:
 class Findings:
     """What one level of another tool's settings holds. ``ordered`` tells that the order of ``rules`` has a meaning.
 
-    ``values`` are single values by their keys (``("mcp", "time")``, ``("model",)``); ``texts`` are files to be written
-    below the configuration folder, by their names.
+    ``values`` are single values by their keys (``("mcp", "time")``, ``("model",)``). ``keys`` are keys of providers in
+    clear text, which are written nowhere by themselves; ``known`` are hashes of secrets by their variable.
     """
 
     level: Level
@@ -74,11 +89,11 @@ class Findings:
     rules: list[FoundRule] = field(default_factory=list[FoundRule])
     values: dict[tuple[str, ...], FoundValue] = field(default_factory=dict[tuple[str, ...], FoundValue])
     agents: list[AgentFile] = field(default_factory=list["AgentFile"])
-    texts: dict[str, FoundValue] = field(default_factory=dict[str, FoundValue])
     left: list[Left] = field(default_factory=list[Left])
     notes: list[Left] = field(default_factory=list[Left])
     secrets: list[Secret] = field(default_factory=list[Secret])
     keys: dict[str, str] = field(default_factory=dict[str, str])
+    known: dict[str, str] = field(default_factory=dict[str, str])
     read: list[Path] = field(default_factory=list[Path])
 
     def leave(self, where: str, what: str, why: str) -> None:
