@@ -260,6 +260,7 @@ class Controller:
             if self._bar.display:
                 self._bar.leave()
                 self._app.prompt.display = True
+                self._app.prompt.refresh_completion()
                 self._app.prompt.focus()
             return
         request = requests[0]

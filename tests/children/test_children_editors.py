@@ -38,7 +38,7 @@ def test_without_a_variable_a_usual_editor_is_taken(tmp_path: Path) -> None:
 
 
 def test_no_editor_and_one_that_cannot_be_read_say_how_to_mend_it(tmp_path: Path) -> None:
-    with pytest.raises(HarnessError, match="there is no editor .*EDITOR=nano"):
+    with pytest.raises(HarnessError, match=r"there is no editor .*EDITOR=nano"):
         editor_command({"PATH": str(tmp_path)}, FILE)
     with pytest.raises(HarnessError, match="VISUAL: it cannot be read as a command"):
         editor_command({"VISUAL": "vim 'open"}, FILE)

@@ -41,7 +41,7 @@ def preview_lines(row: PreviewRow, width: int, *, rows: int = MAX_TEXT_LINES) ->
     texts = clean_for_display(row.message).split("\n") if row.message else []
     for number, text in enumerate(texts):
         if len(lines) >= rows:
-            lines.append(((f"… {len(texts) - number} more lines", "muted"),))
+            lines.extend(wrap([(f"… {len(texts) - number} more lines", "muted")], width))
             break
         lines.extend(wrap([(text, "")], width))
     return lines
@@ -62,7 +62,7 @@ def _facts(row: PreviewRow, width: int) -> Iterator[Line]:
     for item in row.attachments[:_MAX_ATTACHMENTS]:
         yield from _attachment(item, width)
     if len(row.attachments) > _MAX_ATTACHMENTS:
-        yield ((f"+ … {len(row.attachments) - _MAX_ATTACHMENTS} more", "muted"),)
+        yield from wrap([(f"+ … {len(row.attachments) - _MAX_ATTACHMENTS} more", "muted")], width)
 
 
 def _shell(part: ShellPreviewRow, width: int) -> Iterator[Line]:
