@@ -10,7 +10,7 @@ import acp
 from acp import schema
 
 from harness_tui.core import events as ev
-from harness_tui.core.messages import UserMessage
+from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.core.redaction import redact, redact_data
 
 KINDS: Final[dict[str, schema.ToolKind]] = {
@@ -69,6 +69,8 @@ class Updates:
             case ev.MessageAdded(message=UserMessage(text=text), origin=origin) if self._replaying:
                 if origin != "prompt" or run not in self._prompts:
                     yield acp.update_user_message_text(redact(text))
+            case ev.MessageAdded(message=AssistantMessage(text=text)) if text:  # of a server's prompt
+                yield acp.update_agent_message_text(redact(text))
             case ev.TodoUpdated(items=items):
                 yield acp.update_plan(
                     acp.plan_entry(i.text, priority=_PRIORITY, status=_STATUS[i.state]) for i in items

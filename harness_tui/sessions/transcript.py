@@ -19,7 +19,7 @@ from harness_tui.core.events import (
     ToolStarted,
     UndoApplied,
 )
-from harness_tui.core.messages import Attachment, UserMessage
+from harness_tui.core.messages import AssistantMessage, Attachment, UserMessage
 from harness_tui.core.record import record
 
 
@@ -70,6 +70,8 @@ def read(envelopes: Iterable[Envelope]) -> Iterator[Item]:
             case MessageAdded(message=UserMessage() as message, origin=origin):
                 if origin != "prompt" or envelope.run not in prompts:
                     yield Said(_who(origin), message.text, time, message.attachments)
+            case MessageAdded(message=AssistantMessage(text=text)) if text:  # of a server's prompt
+                yield Said("answer", text, time)
             case ReasoningFinished(text=text):
                 yield Said("reasoning", text, time)
             case TextFinished(text=text):

@@ -12,7 +12,7 @@ from typing import Literal
 
 from harness_tui.core import events as ev
 from harness_tui.core.envelope import Envelope
-from harness_tui.core.messages import UserMessage
+from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.run_blocks import RunBlocks
@@ -43,16 +43,14 @@ class Presenter:
         self._runs = RunBlocks(self.transcript)
         self._last_seq = 0
         self._replaying = False
-        self._since = ""
-        self._replayed = ""
+        self._since = self._replayed = ""
         self._typed: list[str] = []
         self._splitter: AnswerSplitter | None = None
         self._open: MarkdownBlock | None = None
         self._answer_from = 0
         self._reasoning: ReasoningBlock | None = None
         self._reasoning_clean = CleanStream()
-        self._reasoning_started = ""
-        self._run_started_at = ""
+        self._reasoning_started = self._run_started_at = ""
 
     def tell(self, level: Literal["info", "warning", "error"], text: str, hint: str | None = None) -> None:
         """Show a notice of the front end's own, in the transcript and the panel."""
@@ -154,9 +152,11 @@ class Presenter:
 
     def _apply_record(self, event: ev.Event) -> None:
         match event:
-            case ev.MessageAdded(message=message, origin=origin):
-                if origin not in ("prompt", "compaction", "shell") and isinstance(message, UserMessage):
-                    self._add(UserBlock(clean_for_display(message.text), origin=origin))
+            case ev.MessageAdded(message=AssistantMessage(text=text)):  # of a server's prompt
+                self._finish_text(text)
+            case ev.MessageAdded(message=UserMessage(text=text), origin=origin):
+                if origin not in ("prompt", "compaction", "shell"):
+                    self._add(UserBlock(clean_for_display(text), origin=origin))
             case ev.ContextCompacted():
                 head = f"History summed up: {event.before:,} to about {event.after:,} tokens"
                 lists = (("Kept", event.kept), ("Left out", event.omitted))

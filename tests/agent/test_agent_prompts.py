@@ -10,6 +10,7 @@ from typing import Any
 
 from harness_tui.core.events import Notice, RunFinished
 from harness_tui.core.intents import Cancel, Submit
+from harness_tui.sessions.transcript import Said, read
 
 SERVERS = Path(__file__).parents[1] / "mcp" / "servers"
 
@@ -43,6 +44,8 @@ async def test_a_prompt_is_fetched_with_its_words_and_sent_verbatim_in_its_roles
     end = [("user", "/desk:begun"), ("assistant", "I have begun."), ("user", "Go on from there.")]
     assert messages(show)[-3:] == end
     await show.live.flush()
+    said = [item.text for item in read(show.workspace.store.events(show.live.id)) if isinstance(item, Said)]
+    assert said[2:6] == ["What is this?", "A pixel.", "Which one?", "that one"]
     kept = [stored.message for stored in show.workspace.store.messages(show.live.id)]
     assert [(message.role, message.text) for message in kept][2:9] == talk + end
 

@@ -15,7 +15,7 @@ from harness_tui.core.event_parts import (
     ServerDetail,
     Truncation,
 )
-from harness_tui.core.messages import UserMessage
+from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.core.values import DiagnosticItem, SourceRef
 from harness_tui.tui.presenter import Presenter
 from harness_tui.tui.transcript.blocks import (
@@ -52,6 +52,16 @@ def only(presenter: Presenter, kind: type) -> Any:
 
 def sources(presenter: Presenter) -> list[str]:
     return [block.source for block in presenter.transcript.blocks if isinstance(block, MarkdownBlock)]
+
+
+def test_the_messages_of_a_servers_prompt_are_shown_in_their_roles(session: Any) -> None:
+    presenter = session.play(
+        START,
+        ev.MessageAdded(AssistantMessage("A *pixel*."), "command"),
+        ev.MessageAdded(UserMessage("Which one?"), "command"),
+    )
+    shown = [(type(block), getattr(block, "source", None) or block.typed) for block in presenter.transcript.blocks]
+    assert shown == [(UserBlock, "hello"), (MarkdownBlock, "A *pixel*."), (UserBlock, "Which one?")]
 
 
 def test_an_undo_and_a_redo_tell_which_files_they_touched_and_which_they_left(session: Any) -> None:
