@@ -52,9 +52,10 @@ async def test_a_prompt_is_fetched_with_its_words_and_sent_verbatim_in_its_roles
 
 async def test_what_cannot_be_had_sends_nothing_and_says_why(stage: Any) -> None:
     rules = ({"permission": "mcp", "pattern": "other_get_prompt", "action": "deny"},)
-    settings = configured(timeout={"start": 10, "idle": 1, "total": 2})
+    settings = configured()
     command = settings["mcp"]["desk"]["command"]
     settings["mcp"] |= {
+        "late": {"command": command, "timeout": {"start": 20, "idle": 1, "total": 2}},
         "other": {"command": command},
         "gone": {"command": [sys.executable, "-c", "raise SystemExit(3)"]},
     }
@@ -64,7 +65,7 @@ async def test_what_cannot_be_had_sends_nothing_and_says_why(stage: Any) -> None
         ("/mcp__desk__refuses", "prompt-failed", "the index is not ready"),
         ("/desk:garbage", "prompt-failed", "messages"),
         ("/desk:large", "prompt-failed", "5000000 bytes"),
-        ("/desk:slow", "prompt-failed", "1 s"),
+        ("/late:slow", "prompt-failed", "1 s"),
         ("/desk:dies", "prompt-failed", "desk"),
         ("/desk:none", "unknown-command", "/desk:none"),
         ("/other:greet Ada", "prompt-denied", "denies"),
