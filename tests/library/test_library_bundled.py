@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import click
 import pytest
+import skills_ref
 from library_scene import Expand
 
+from harness_tui.cli.app import harness
 from harness_tui.config.bundled import bundled
 from harness_tui.library.commands import CommandRegistry
 from harness_tui.library.roots import Root
@@ -56,3 +60,30 @@ async def test_a_bundled_skill_typed_as_a_command_keeps_its_text(expand: Expand,
     text = path.read_text()
     body = text.split("\n---\n", 1)[1].strip()
     assert (await expand(text, "please")).message == f"{body}\n\nplease"
+
+
+@pytest.mark.parametrize("path", sorted(bundled("skills").iterdir()), ids=lambda path: path.name)
+def test_a_bundled_skill_passes_the_validator_of_the_format(path: Path) -> None:
+    assert skills_ref.validate(path) == []
+
+
+def test_the_validator_of_the_format_finds_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/SKILL.md").write_text("---\nname: some\ndescription: x\n---\nx\n")
+    assert len(skills_ref.validate(tmp_path / "other")) == 1
+
+
+def test_every_verb_that_the_bundled_texts_name_exists() -> None:
+    paths = [*bundled("commands").glob("*.md"), *bundled("skills").glob("*/SKILL.md")]
+    named = {
+        match.groups()
+        for path in paths
+        for match in re.finditer(r"`harness ([a-z]+)(?: ([a-z]+))?\b", path.read_text())
+    }
+    assert len(named) >= 10
+    with click.Context(harness) as context:
+        for verb, action in named:
+            group = harness.get_command(context, verb)  # type: ignore[attr-defined]
+            assert group is not None, verb
+            if isinstance(group, click.Group):
+                assert action in group.commands, f"{verb} {action}"

@@ -28,7 +28,7 @@ _OLD: Final = {
 _REASONS: Final = {
     "sandbox": "there is no sandbox: commands are asked about",
     "hooks": "hooks here answer with their exit code: write them under 'hooks'",
-    "theme": "choose one with /theme",
+    "theme": "set 'theme' in config.yaml",
     "ui": "the shell has settings of its own",
     "security": "trust is given here anew: harness trust",
     "privacy": "nothing is sent to anybody but the model",
@@ -228,7 +228,9 @@ class _Settings:
         for key in ("oauth", "authProviderType", "targetAudience", "targetServiceAccount"):
             if entry.get(key) is not None:
                 self._findings.leave(
-                    self._document.where(("mcpServers", name, key)), f"{name}.{key}", "log in with harness mcp login"
+                    self._document.where(("mcpServers", name, key)),
+                    f"{name}.{key}",
+                    "there is no such setting of servers here",
                 )
 
     def _switches(self) -> None:

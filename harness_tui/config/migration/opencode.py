@@ -41,7 +41,7 @@ _REASONS: Final = {
     "formatter": "a hook 'after_edit' runs a formatter",
     "plugin": "there are no plug-ins",
     "keybinds": "the keys are fixed",
-    "theme": "choose one with /theme",
+    "theme": "set 'theme' in config.yaml",
     "share": "sessions are not shared",
     "autoupdate": "nothing updates itself",
     "snapshot": "changes are always kept for undo",
@@ -150,7 +150,9 @@ def _server(document: Document, keys: tuple[str, ...], entry: dict[str, Any], fi
     take_server(findings, "opencode", draft)
     for key in ("clientId", "clientSecret"):
         if key in oauth:
-            findings.leave(document.where((*keys, "oauth", key)), f"{keys[-1]}.oauth.{key}", "log in with mcp login")
+            findings.leave(
+                document.where((*keys, "oauth", key)), f"{keys[-1]}.oauth.{key}", "only the scope is configured here"
+            )
 
 
 def _instructions(document: Document, findings: Findings) -> None:

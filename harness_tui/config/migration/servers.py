@@ -47,6 +47,8 @@ def take_server(findings: Findings, dialect: Dialect, draft: Draft) -> None:
         del findings.secrets[secrets:]
         findings.leave(draft.where, what, fault)
         return
+    if entry.get("transport") == "sse":
+        findings.note(draft.where, what, "it speaks the older SSE transport: use a newer address if it has one")
     if name != draft.name:
         findings.note(draft.where, what, f"it is called {name} here")
     findings.values["mcp", name] = FoundValue(entry, draft.where)
