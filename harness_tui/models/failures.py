@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import email.utils
 import json
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from harness_tui.core.record import record
 from harness_tui.core.redaction import redact
 from harness_tui.core.seams import ModelError, ModelErrorKind
 from harness_tui.core.text import clean_for_display, cut_end
+from harness_tui.models.endpoint import is_loopback
 
 _TEXT_CHARS: Final = 600
 _RETRY_AFTER_MAX_S: Final = 24 * 3600.0
@@ -31,6 +33,7 @@ _QUOTA: Final = re.compile(
 )
 _KEY: Final = re.compile(r"(?i)api[ _]?key (?:is )?(?:not valid|invalid|expired)|api_key_invalid|invalid api[ _]?key")
 _RETRY_DELAY: Final = re.compile(r'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"')
+_PROXY_NOTE: Final = " It goes through the proxy that the environment names"
 _UNSEEN: Final = re.compile(r"(?is)<(style|script)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>")
 _SAYING: Final = ("message", "detail", "msg", "errors", "error_description", "title")
 """Where the object of an error says to a person what is wrong, in the words of several frameworks."""
@@ -134,7 +137,7 @@ def unreachable(caller: Caller, error: BaseException) -> ModelError:
     return ModelError(
         "connection",
         f"{caller.provider} cannot be reached at {caller.url}: {why}",
-        hint="is the server running, and the address right?",
+        hint=f"is the server running, and the address right?{_PROXY_NOTE if _is_proxied(caller.url) else ''}",
     )
 
 
@@ -245,6 +248,12 @@ def _hint(kind: ModelErrorKind, caller: Caller) -> str | None:
             return "wait, or take another model (/model, --model)"
         case _:
             return None
+
+
+def _is_proxied(url: str) -> bool:
+    """Tell whether the environment names a proxy that a request to ``url`` may go through."""
+    names = ("all_proxy", f"{urlsplit(url).scheme}_proxy")
+    return not is_loopback(url) and any(os.environ.get(case) for name in names for case in (name, name.upper()))
 
 
 def _moved(caller: Caller, status: int, headers: Mapping[str, str]) -> ModelError:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness_tui.models.failures import Caller, from_status
+from harness_tui.models.failures import Caller, from_status, unreachable
 
 CALLER = Caller("mine", "m", "https://mine.test/v1", "MINE_API_KEY", ("tok-0123456789",))
 
@@ -83,3 +83,11 @@ def test_a_pause_may_be_a_date() -> None:
 def test_long_pauses_are_told() -> None:
     assert said("", 429, retry_after="600").endswith("(it asks to wait 10 minutes)")
     assert said("", 429, retry_after="1000000000").endswith("(it asks to wait a day or longer)")
+
+
+def test_a_proxy_of_the_environment_is_told_where_it_may_be_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://joe:proxy-password@127.0.0.1:9")
+    error = unreachable(CALLER, OSError("no route"))
+    assert (error.hint or "").endswith("It goes through the proxy that the environment names")
+    here = Caller("mine", "m", "http://127.0.0.1:8080/v1", None)
+    assert unreachable(here, OSError("no route")).hint == "is the server running, and the address right?"
