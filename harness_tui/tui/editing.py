@@ -25,6 +25,7 @@ async def open_in_editor(app: App[Any], library: LibraryFiles, path: str, line: 
                 ended = error
     except SuspendNotSupported:
         return "no editor can be opened on this screen"
+    app.refresh(layout=True)  # whatever the editor left on the screen goes
     match ended:
         case None:
             return ""
