@@ -22,12 +22,14 @@ from harness_tui.lsp.protocol import WATCHED_FILES, Abilities, configuration, in
 from harness_tui.lsp.protocol import workspace_folder as folder_of
 from harness_tui.lsp.rpc import Peer, PeerClosedError, UnknownMethodError
 from harness_tui.lsp.spec import ServerSpec
-from harness_tui.lsp.text import FileStamp, NotADocumentError, Snapshot, stamp_of
+from harness_tui.lsp.text import FileStamp, NotADocumentError, Snapshot, changed_range, stamp_of
 from harness_tui.lsp.trace import Trace
 from harness_tui.lsp.uris import from_uri, to_uri
 from harness_tui.lsp.watching import CHANGED, CREATED, DELETED, wanted
 
 _CLOCK_STEP_NS: Final = 50_000_000
+_LARGE_TEXT: Final = 200_000
+"""Of a text of more characters only the lines that changed are sent, where the server takes that."""
 """File systems stamp with a coarser clock than ours: a file written right after the start may look older."""
 
 
@@ -285,12 +287,15 @@ class Connection:
         document = self.documents.get(path)
         if document is None:
             return
+        before, after = document.snapshot.text, snapshot.text
+        change = None
+        if self.abilities.takes_ranges and len(after) > _LARGE_TEXT:
+            change = changed_range(before, after, self.abilities.encoding)
         document.replace_text(snapshot)
         self._mark_seen(path, snapshot.stamp)
         identifier = {"uri": document.uri, "version": document.version}
-        self.peer.notify(
-            "textDocument/didChange", {"textDocument": identifier, "contentChanges": [{"text": snapshot.text}]}
-        )
+        changes = [{"text": after} if change is None else change]
+        self.peer.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
         document.sent = self._last_change = self._next()
         self._save(document)
 

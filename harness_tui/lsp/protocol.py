@@ -35,6 +35,7 @@ HOVER: Final = "textDocument/hover"
 DOCUMENT_SYMBOL: Final = "textDocument/documentSymbol"
 WORKSPACE_SYMBOL: Final = "workspace/symbol"
 CALL_HIERARCHY: Final = "textDocument/prepareCallHierarchy"
+_INCREMENTAL: Final = 2
 _PROVIDERS: Final = {
     "definitionProvider": DEFINITION,
     "referencesProvider": REFERENCES,
@@ -121,14 +122,16 @@ class Abilities:
     """What a server can do, by its answer to ``initialize`` and by what it registered since.
 
     ``pulls`` maps a registration to its provider's identifier (``None`` without one); ``pull_failed`` is set for good
-    once a pull was answered with "unknown method". ``saves`` tells whether it wants ``didSave``, ``across_files``
-    whether a change of one file may change what a pull says of another. ``commands`` are those that it executes;
-    ``sync_failed`` is set for good once its synchronous command was refused. ``tells_idle`` tells whether it has ever
-    said that it had finished with a file. ``providers`` are the methods that it answers about symbols.
+    once a pull was answered with "unknown method". ``saves`` tells whether it wants ``didSave``, ``takes_ranges``
+    whether a change may be a part of the text, ``across_files`` whether a change of one file may change what a pull
+    says of another. ``commands`` are those that it executes; ``sync_failed`` is set for good once its synchronous
+    command was refused. ``tells_idle`` tells whether it has ever said that it had finished with a file. ``providers``
+    are the methods that it answers about symbols.
     """
 
     encoding: PositionEncoding = "utf-16"
     saves: bool = False
+    takes_ranges: bool = False
     across_files: bool = False
     commands: frozenset[str] = frozenset()
     sync_failed: bool = False
@@ -197,6 +200,7 @@ def read_abilities(result: Any) -> Abilities:
     abilities = Abilities(
         encoding=_ENCODINGS.get(str(capabilities.get("positionEncoding")), "utf-16"),
         saves=_wants_save(capabilities.get("textDocumentSync")),
+        takes_ranges=_takes_ranges(capabilities.get("textDocumentSync")),
         name=_text(info.get("name")),
         version=_text(info.get("version")),
         providers={method for name, method in _PROVIDERS.items() if capabilities.get(name) not in (None, False)},
@@ -212,6 +216,11 @@ def read_abilities(result: Any) -> Abilities:
 def _wants_save(sync: object) -> bool:
     save: object = _mapping(sync).get("save")
     return isinstance(save, dict) or save is True
+
+
+def _takes_ranges(sync: object) -> bool:
+    kind: object = _mapping(sync).get("change") if isinstance(sync, dict) else sync
+    return kind == _INCREMENTAL and not isinstance(kind, bool)
 
 
 def _entries(params: Any, name: str) -> Sequence[dict[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import MIB
@@ -20,6 +20,7 @@ PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 
 _LINE_END: Final = re.compile("\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
+_LONE_RETURN: Final = re.compile("\r(?!\n)")
 
 
 class NotADocumentError(HarnessError):
@@ -100,3 +101,30 @@ def character_of(line: str, column: int, encoding: PositionEncoding) -> int:
     if encoding == "utf-8":
         return len(before.encode("utf-8", "replace"))
     return len(before) if encoding == "utf-32" else len(before.encode("utf-16-le", "replace")) // 2
+
+
+def changed_range(old: str, new: str, encoding: PositionEncoding) -> dict[str, Any] | None:
+    """Return the one ``contentChanges`` entry of whole lines that makes ``new`` of ``old``.
+
+    ``None`` where lines cannot be told apart cheaply: a carriage return that ends a line by itself.
+    """
+    if _LONE_RETURN.search(old) or _LONE_RETURN.search(new):
+        return None
+    before, after = old.split("\n"), new.split("\n")
+    most = min(len(before), len(after))
+    start = next((place for place in range(most) if before[place] != after[place]), most)
+    end = next((place for place in range(most - start) if before[-1 - place] != after[-1 - place]), most - start)
+    if start == most == len(before) == len(after):
+        return {"range": _range((0, 0), (0, 0)), "text": ""}
+    if end:  # whole lines up to the start of the first one that is the same again
+        text = "".join(f"{line}\n" for line in after[start : len(after) - end])
+        return {"range": _range((start, 0), (len(before) - end, 0)), "text": text}
+    if start == most:  # lines were added at the end, or taken away: the last common one goes with them
+        start -= 1
+    last = len(before) - 1
+    stop = (last, character_of(before[last], len(before[last]) + 1, encoding))
+    return {"range": _range((start, 0), stop), "text": "\n".join(after[start:])}
+
+
+def _range(start: tuple[int, int], end: tuple[int, int]) -> dict[str, Any]:
+    return {name: {"line": line, "character": at} for name, (line, at) in (("start", start), ("end", end))}

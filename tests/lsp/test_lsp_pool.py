@@ -530,3 +530,18 @@ async def test_a_server_that_is_too_large_is_started_anew_once_and_then_left_alo
     assert int(again[0].removeprefix("scripted used ")) > 1
     assert (first.pid != pid, first.restarts) == (True, 1)
     assert (await pool.diagnostics(Path("a.txt"))).items != ()
+
+
+@pytest.mark.parametrize(("offers", "whole"), [(2, False), (1, True)])
+async def test_of_a_large_text_the_changed_lines_are_sent_where_the_server_takes_them(bench, scripted, offers, whole):
+    server = scripted(sync=offers)
+    text = "fine\n" * 50_000
+    (bench.project / "a.txt").write_text(text)
+    pool = bench.pool(server)
+    await pool.diagnostics(Path("a.txt"))
+    (bench.project / "a.txt").write_text(f"{text}  BAD\n")
+    verdict = await pool.diagnostics(Path("a.txt"))
+
+    assert lines(verdict) == [(50_001, 3, "BAD")]
+    (change,) = server.received("textDocument/didChange")[0]["contentChanges"]
+    assert ("range" not in change, len(change["text"]) > 200_000) == (whole, whole)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness_tui.lsp.text import NotADocumentError, code_point_column, read_snapshot, split_lines
+from harness_tui.lsp.text import NotADocumentError, changed_range, code_point_column, read_snapshot, split_lines
 from harness_tui.lsp.uris import from_uri, same_path, to_uri
 
 
@@ -109,3 +109,38 @@ def test_a_server_that_follows_links_or_composes_letters_still_means_the_same_fi
     assert same_path(real / "a.py", [tmp_path / "link" / "a.py"]) == tmp_path / "link" / "a.py"
     assert same_path(Path("/x/e\u0301.py"), [Path("/x/\u00e9.py")]) == Path("/x/\u00e9.py")
     assert same_path(Path("/x/a.py"), [Path("/y/a.py"), Path("/x/b.py")]) is None
+
+
+def applied(text: str, change, encoding) -> str:
+    """Do to ``text`` what a server does with an entry of ``contentChanges``."""
+
+    def offset(place):
+        lines = text.split("\n")
+        column = code_point_column(lines[place["line"]], place["character"], encoding) - 1
+        return sum(len(line) + 1 for line in lines[: place["line"]]) + column
+
+    return text[: offset(change["range"]["start"])] + change["text"] + text[offset(change["range"]["end"]) :]
+
+
+LINES = st.lists(st.sampled_from(["", "a", "b", "é漢😀", "a\r"]), max_size=6)
+
+
+@given(
+    LINES,
+    LINES,
+    st.sampled_from(["", "tail", "漢😀"]),
+    st.sampled_from(["", "tail", "b😀"]),
+    st.sampled_from(["utf-8", "utf-16"]),
+)
+def test_the_lines_that_changed_make_the_new_text_of_the_old_one(before, after, old_end, new_end, encoding):
+    old, new = "\n".join([*before, old_end]), "\n".join([*after, new_end])
+    change = changed_range(old, new, encoding)
+    assert change is not None
+    assert applied(old, change, encoding) == new
+
+
+def test_only_the_line_that_changed_is_sent_and_nothing_is_guessed_about_lone_returns():
+    old = "one\ntwo\nthree\n"
+    place = {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 0}}
+    assert changed_range(old, "one\n2\nthree\n", "utf-16") == {"range": place, "text": "2\n"}
+    assert changed_range("a\rb\n", "a\rc\n", "utf-16") is None

@@ -5,6 +5,7 @@ Its rule is one that a person can check: each ``BAD`` in the text is an error. T
 ``log``            file; every message that it receives is appended as a JSON line
 ``pids``           file; its process id is appended at the start
 ``pull``           null, "static", "dynamic" or "late" (registered only after the first didOpen)
+``sync``           2: takes parts of texts
 ``push``           true: publish after each didOpen and didChange
 ``stamp``          "version", null (no version) or a number (always that one)
 ``delay``          seconds before each publish or pull answer; ``delay_first``
@@ -205,7 +206,9 @@ def on_request(message):
         if how == "error":
             write({"id": number, "error": {"code": -32603, "message": "no compiler found"}})
             return
-        capabilities = {"textDocumentSync": {"openClose": True, "change": 1, "save": bool(SCRIPT.get("save"))}}
+        capabilities = {
+            "textDocumentSync": {"openClose": True, "change": SCRIPT.get("sync", 1), "save": bool(SCRIPT.get("save"))}
+        }
         if SCRIPT.get("encoding"):
             capabilities["positionEncoding"] = SCRIPT["encoding"]
         if SCRIPT.get("pull") == "static":
@@ -225,6 +228,15 @@ def on_request(message):
         write({"id": number, "error": {"code": -32601, "message": "unknown method"}})
 
 
+def changed(uri, change):
+    """The text after a change; of a part of it whole lines, the only ones that a client of ours sends here."""
+    if "range" not in change:
+        return change["text"]
+    lines, (start, end) = TEXTS[uri].split("\n"), (change["range"][name] for name in ("start", "end"))
+    before = "".join(f"{line}\n" for line in lines[: start["line"]]) + lines[start["line"]][: start["character"]]
+    return before + change["text"] + "\n".join([lines[end["line"]][end["character"] :], *lines[end["line"] + 1 :]])
+
+
 def on_notification(method, params):
     if method == "initialized":
         if SCRIPT.get("pull") == "dynamic":
@@ -238,7 +250,7 @@ def on_notification(method, params):
             write({"id": "u1", "method": SCRIPT["unknown"], "params": None})
     elif method in ("textDocument/didOpen", "textDocument/didChange"):
         document = params["textDocument"]
-        text = document["text"] if method.endswith("Open") else params["contentChanges"][0]["text"]
+        text = document["text"] if method.endswith("Open") else changed(document["uri"], params["contentChanges"][0])
         TEXTS[document["uri"]] = text
         if SCRIPT.get("status"):
             publish_with_status(document["uri"], document["version"], text)
