@@ -10,7 +10,7 @@ DIR ?= .
 JOBS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))))
 ROUNDS ?= 50
 
-.PHONY: all setup run demo test test-local lint fmt install uninstall bench soak fuzz test-servers screenshots dist \
+.PHONY: all setup run demo test test-local lint fmt install uninstall bench bench-lsp soak fuzz test-servers screenshots dist \
 	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean again free on-path
 
 all: lint test check-protocol-artifacts check-drift-wheel demo
@@ -154,6 +154,11 @@ SERVERS := .servers
 test-servers: $(STAMP)
 	$(BIN)/python tests/servers/install.py $(SERVERS)
 	HARNESS_TEST_SERVERS=$(SERVERS) $(BIN)/python -m pytest tests/lsp/test_lsp_servers.py
+
+# Their verdicts beside those of a bare client.
+bench-lsp: $(STAMP)
+	$(BIN)/python tests/servers/install.py $(SERVERS)
+	$(BIN)/python benchmarks/bench_lsp.py $(SERVERS)
 
 screenshots: $(STAMP)
 	$(BIN)/python benchmarks/screenshots.py
