@@ -52,6 +52,7 @@ def test_a_problem_is_mended_in_the_editor_also_after_one_was_interrupted(home: 
     shell.wait_for("Nothing is wrong with any command")
     assert file.read_text() == "Mended"
     shell.send("\x1b")
+    assert shell.pump(lambda: "Problems 0" not in shell.text(), 10.0), "the list is still there"
     assert shell.pump(lambda: "files ✗" not in shell.text(), 10.0), "the count is still there"
     shell.send("/mine now")
     shell.wait_for("F3 opens")
