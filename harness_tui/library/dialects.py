@@ -15,10 +15,10 @@ from harness_tui.library.diagnostics import Findings
 Dialect: TypeAlias = Literal["markdown", "braces", "keyed"]
 """How a template is read: our own forms, those of Gemini CLI, or our own with ``$NAME`` filled from ``NAME=value``."""
 
-_FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED: Final = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARKS: Final = re.compile(
-    r"\{\{\s*(?:args|arguments|ARGUMENTS|input)\s*\}\}|\{ARGS\}|\{SCRIPT\}|\$\{input:[^}\n]*\}"
-    r"|\$\{(?:selection|selectedText|file|fileBasename|workspaceFolder)\}|(?<![\w$])[!@]\{[^}\n]+\}"
+    r"\{\{\s*(?:args|arguments|ARGUMENTS|input)\s*\}\}|\{ARGS\}|\{SCRIPT\}|\$\{input:[^}\n]{0,200}\}"
+    r"|\$\{(?:selection|selectedText|file|fileBasename|workspaceFolder)\}|(?<![\w$])[!@]\{[^}\n]{1,300}\}"
 )
 _MARKS_HERE: Final = re.compile(r"\$ARGUMENTS\b|\$\{ARGUMENTS\}|(?<![\w$])!`[^`\n]+`")
 _KEYED: Final = re.compile(r"(?<![\\$\w])\$([A-Z][A-Z0-9_]*)\b")
