@@ -1,7 +1,8 @@
 """What happens to a damaged database: kept aside byte for byte, and what can be read goes into a new one.
 
-SQLite stops at the first damaged page. Here each table is read around such pages, by the numbers of its rows; a session
-whose own row was lost is made anew from its events. The damaged file is copied, together
+SQLite stops at the first damaged page. Here each table is read around such pages, by the numbers of its rows; what lies
+below a page that was lost is looked for in the file itself (``carving``). A session whose own row was lost is made anew
+from its events. The damaged file is copied, together
 with its ``-wal`` and ``-shm``, before SQLite closes it, which would write into it; it is read from another copy.
 """
 
@@ -14,13 +15,14 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.core.paths import make_private_folder
 from harness_tui.core.record import record
 from harness_tui.sessions import packing
+from harness_tui.sessions.carving import carve
 from harness_tui.sessions.damage import MAGIC
 from harness_tui.sessions.tables import RESERVE
 
@@ -28,6 +30,7 @@ FOLDER: Final = "damaged"
 """Where damaged databases are kept, beside the database; the latest five of them."""
 
 _KEPT: Final = 5
+_NAMED: Final = 5
 _SUFFIXES: Final = ("", "-wal", "-shm")
 _TABLES: Final = ("sessions", "events", "messages", "blobs", "blob_refs", "repairs", "locks")
 _PAGE: Final = 256
@@ -38,11 +41,15 @@ _HEAD: Final = 100
 
 @record
 class Rescued:
-    """What came of it: where the damaged files are, and how many sessions and events could be read."""
+    """What came of it: where the damaged files are, and how many sessions and events could be read.
+
+    ``incomplete`` are the sessions that had, or may have had, more than was found.
+    """
 
     kept: Path
     sessions: int
     events: int
+    incomplete: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -52,7 +59,14 @@ class Rescued:
             if self.sessions
             else ("nothing could be read from it")
         )
-        return f"the session database was damaged; {found}. The damaged files are kept as they were in {self.kept}"
+        lost = ""
+        if self.incomplete:
+            more = len(self.incomplete) - _NAMED
+            names = ", ".join(self.incomplete[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            lost = f"; parts may be missing of {names}"
+        return (
+            f"the session database was damaged; {found}{lost}. The damaged files are kept as they were in {self.kept}"
+        )
 
 
 def keep_aside(path: Path) -> Path:
@@ -93,36 +107,53 @@ def replace_damaged(path: Path, kept: Path, set_up: Callable[[Path], None]) -> R
         new = work / f"new-{path.name}"
         set_up(new)
         events = _read_into(work / path.name, new)
+        incomplete = _incomplete(new)
         sessions = _rebuild(new)
         for suffix in _SUFFIXES[1:]:  # they belong to the damaged file; to the new one they would be poison
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         os.replace(new, path)
-    return Rescued(kept, sessions, events)
+    return Rescued(kept, sessions, events, incomplete)
 
 
 def _read_into(damaged: Path, new: Path) -> int:
     """Copy every row that can be read; return how many of them are events."""
-    events = 0
     target = sqlite3.connect(new, isolation_level=None)
     _mend_head(damaged, new)
+    is_whole = False
     try:
         for source in _opened(damaged):
             target.execute("BEGIN")
-            for table in _TABLES:
-                columns = _shared_columns(source, target, table)
-                if not columns:
-                    continue
-                marks = ",".join("?" * len(columns))
-                insert = f"INSERT OR IGNORE INTO {table} ({','.join(columns)}) VALUES ({marks})"
-                for row in _rows(source, table, columns):
-                    with contextlib.suppress(sqlite3.Error):  # a value that the column does not take
-                        events += target.execute(insert, row).rowcount if table == "events" else 0
-                        if table != "events":
-                            target.execute(insert, row)
+            doubtful = [table for table in _TABLES if not _copy_table(source, target, table)]
+            is_whole = not doubtful
             target.execute("COMMIT")
+            with contextlib.suppress(sqlite3.Error):  # what is in the log belongs into the file
+                source.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if not is_whole:
+            target.execute("BEGIN")
+            with contextlib.suppress(OSError, ValueError):  # ValueError: the file is empty
+                for table, values in carve(damaged):
+                    _insert(target, table, _columns(target, table)[: len(values)], values)
+            target.execute("COMMIT")
+        return int(target.execute("SELECT count(*) FROM events").fetchone()[0])
     finally:
         target.close()
-    return events
+
+
+def _copy_table(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> bool:
+    """Copy what SQLite can read of a table; false when that may not be all."""
+    columns = _shared_columns(source, target, table)
+    if not columns:
+        return False
+    trouble: list[int] = []
+    for row in _rows(source, table, columns, trouble):
+        _insert(target, table, columns, row)
+    return not trouble
+
+
+def _insert(target: sqlite3.Connection, table: str, columns: Sequence[str], row: Sequence[Any]) -> None:
+    marks = ",".join("?" * len(columns))
+    with contextlib.suppress(sqlite3.Error):  # a value that the column does not take
+        target.execute(f"INSERT OR IGNORE INTO {table} ({','.join(columns)}) VALUES ({marks})", row)
 
 
 def _opened(damaged: Path) -> Iterator[sqlite3.Connection]:
@@ -179,11 +210,18 @@ def _shared_columns(source: sqlite3.Connection, target: sqlite3.Connection, tabl
         there = {str(row[1]) for row in source.execute(f"PRAGMA table_info({table})")}
     except sqlite3.Error:
         return []
-    return [str(row[1]) for row in target.execute(f"PRAGMA table_info({table})") if str(row[1]) in there]
+    return [name for name in _columns(target, table) if name in there]
 
 
-def _rows(source: sqlite3.Connection, table: str, columns: list[str]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of ``table`` in the order of their numbers, jumping over those that cannot be read."""
+def _columns(target: sqlite3.Connection, table: str) -> list[str]:
+    return [str(row[1]) for row in target.execute(f"PRAGMA table_info({table})")]
+
+
+def _rows(source: sqlite3.Connection, table: str, columns: list[str], trouble: list[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of ``table`` in the order of their numbers, jumping over those that cannot be read.
+
+    ``trouble`` gets the numbers at which that was so.
+    """
     query = f"SELECT rowid, {','.join(columns)} FROM {table} WHERE rowid >= ? ORDER BY rowid LIMIT ?"
 
     def page(start: int, limit: int) -> list[tuple[Any, ...]] | None:
@@ -199,6 +237,7 @@ def _rows(source: sqlite3.Connection, table: str, columns: list[str]) -> Iterato
             limit = 1  # up to the damaged one, one by one
             continue
         if found is None:
+            trouble.append(start)
             following = _next_readable(page, start)
             if following is None:
                 return
@@ -229,6 +268,22 @@ def _next_readable(page: Callable[[int, int], list[tuple[Any, ...]] | None], bad
             return high
         step *= 2
     return None
+
+
+def _incomplete(new: Path) -> tuple[str, ...]:
+    """Return the sessions whose numbers have gaps, or that the index knows more of, before it is made to fit."""
+    connection = sqlite3.connect(new)
+    try:
+        found = connection.execute(
+            "SELECT id FROM sessions WHERE last_seq > (SELECT coalesce(max(seq), 0) FROM events WHERE session = id) "
+            "OR messages > (SELECT count(*) FROM messages WHERE session = id) OR id IN (SELECT session FROM (SELECT "
+            "session, CASE WHEN json_valid(json) THEN coalesce(json_extract(json, '$.first_seq'), seq) ELSE seq END - "
+            "lag(seq, 1, 0) OVER (PARTITION BY session ORDER BY seq) AS step FROM events) WHERE step > 1) "
+            "ORDER BY updated DESC"
+        ).fetchall()
+    finally:
+        connection.close()
+    return tuple(str(row[0]) for row in found)
 
 
 def _rebuild(new: Path) -> int:

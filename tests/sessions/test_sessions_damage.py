@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import stat
 import subprocess
@@ -30,8 +31,13 @@ def turn(number: int) -> list[Event]:
     return [
         RunStarted("build", "offline", "ask", UserMessage(f"turn {number}")),
         StepFinished(1, AssistantMessage(calls=(ToolCall(call, "read", {}),))),
-        ToolFinished(call, "read", f"{number:04d} " * 300, False, {}),
+        ToolFinished(call, "read", output(number), False, {}),
     ]
+
+
+def output(number: int) -> str:
+    """Return 1,500 bytes; of every eighth turn 10,000, which become a blob."""
+    return f"{number:04d} " * (300 if number % 8 else 2000)
 
 
 def fill(database: Path, sessions: int = 3) -> list[str]:
@@ -277,3 +283,56 @@ def test_a_database_of_a_later_version_is_not_called_damaged(database: Path) -> 
     store.close()
     assert database.read_bytes() == before
     assert not (database.parent / "damaged").exists()
+
+
+@pytest.mark.parametrize("table", ["sessions", "events", "messages", "blobs", "sqlite_schema"])
+def test_the_page_that_a_table_begins_with_costs_no_more_than_itself(database: Path, table: str) -> None:
+    names = fill(database, 3)
+    gone = names.pop()
+    store = SessionStore(database)
+    store.delete(gone)  # what was deleted stands in free pages, and stays deleted
+    store.close()
+    page = 1 if table == "sqlite_schema" else root_of(database, table)
+    data = bytearray(database.read_bytes())
+    data[(page - 1) * PAGE : page * PAGE] = random.Random(1).randbytes(PAGE)
+    database.write_bytes(data)
+    store = SessionStore(database)
+    assert {info.session for info in store.list()} == set(names)
+    assert [len(list(store.events(name))) for name in names] == [121] * 2
+    assert [len(store.messages(name)) for name in names] == [120] * 2
+    results = [item.message.text for item in store.messages(names[0]) if item.message.role == "tool"]
+    assert results == [output(number) for number in range(TURNS)]
+    (told,) = told_by(store)
+    assert "2 sessions with 242 events were read from it. The damaged files" in told
+    assert kept(database)["harness.db"] == bytes(data)
+    store.close()
+
+
+def test_what_a_lost_page_held_is_told_by_the_name_of_its_session(database: Path) -> None:
+    names = fill(database)
+    store = SessionStore(database)
+    leaf = leaf_of(database, names[1])
+    store.close()
+    data = bytearray(database.read_bytes())
+    data[(leaf - 1) * PAGE : leaf * PAGE] = bytes(PAGE)
+    database.write_bytes(data)
+    store = SessionStore(database)
+    lost = [name for name in names if len(list(store.events(name))) < 121 or len(store.messages(name)) < 120]
+    (told,) = told_by(store)
+    assert lost
+    assert told.split("parts may be missing of ")[1].split(".")[0].split(", ") == lost
+    store.close()
+
+
+def root_of(database: Path, table: str) -> int:
+    connection = sqlite3.connect(database)
+    (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    connection.close()
+    return int(page)
+
+
+def leaf_of(database: Path, session: str) -> int:
+    """Return the first leaf page of a table that holds rows of the session."""
+    data = database.read_bytes()
+    pages = (data[start : start + PAGE] for start in range(0, len(data), PAGE))
+    return next(n for n, page in enumerate(pages, 1) if page[0] == 0x0D and page.count(session.encode()) > 3)
