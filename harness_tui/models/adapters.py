@@ -1,4 +1,7 @@
-"""Which adapter serves an endpoint: our own for the chat completions protocol, pydantic_ai for the others."""
+"""Which adapter serves an endpoint: our own for the chat completions protocol, pydantic_ai for the others.
+
+Each is imported when it is made: a run that plays a script needs none.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from urllib.parse import urlsplit
 
 from harness_tui.core.seams import Model
 from harness_tui.models.endpoint import Endpoint
-from harness_tui.models.openai_compatible import OpenAICompatibleModel
 from harness_tui.models.providers import COMPATIBLE
 
 OPENAI_HOST: Final = "api.openai.com"
@@ -27,6 +29,8 @@ def make_adapter(
     """Return the model of an endpoint; no library is imported yet. Raises ``UsageError`` for a wrong address or key."""
     kind = adapter_kind(endpoint)
     if kind == COMPATIBLE:
+        from harness_tui.models.openai_compatible import OpenAICompatibleModel
+
         return OpenAICompatibleModel(endpoint, model, context=context, output_limit=output_limit)
     from harness_tui.models.library_model import LibraryModel
 

@@ -26,7 +26,6 @@ from harness_tui.models.endpoint import Endpoint, check_endpoint
 from harness_tui.models.favourites import Favourites
 from harness_tui.models.key_store import KeyStore
 from harness_tui.models.local_engine import Engines
-from harness_tui.models.local_model import LocalModel
 from harness_tui.models.prices import PriceTag
 from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS, LocalProvider, first_chat, preferred
 from harness_tui.models.replay import ReplayModel
@@ -243,6 +242,8 @@ class ModelRegistry:
         path, engines = _check_local(target), self._engines
         if engines is None:
             raise UsageError("a local model cannot be started here", where=target.name)
+        from harness_tui.models.local_model import LocalModel
+
         settings = self._settings.providers.get(target.endpoint.provider)
         model = LocalModel(target, path, engines, threads=settings.threads if settings is not None else None)
         return ConfiguredModel(model, target.limits, PriceTag("local", "", target.model, target.limits.price))
