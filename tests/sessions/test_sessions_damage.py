@@ -332,7 +332,8 @@ def root_of(database: Path, table: str) -> int:
 
 
 def leaf_of(database: Path, session: str) -> int:
-    """Return the first leaf page of a table that holds rows of the session."""
+    """Return the first page that holds events of the session."""
     data = database.read_bytes()
     pages = (data[start : start + PAGE] for start in range(0, len(data), PAGE))
-    return next(n for n, page in enumerate(pages, 1) if page[0] == 0x0D and page.count(session.encode()) > 3)
+    wanted = (session.encode(), b"step_finished")
+    return next(n for n, page in enumerate(pages, 1) if page[0] == 0x0D and all(word in page for word in wanted))
