@@ -172,7 +172,7 @@ def _parsed(data: bytes | HarnessError, path: Path) -> ParsedFile:
     header = read_header(document, findings)
     if document.error is None:
         _note_body(document.body, document, findings)
-    return ParsedFile(header, document.body, document.error, tuple(findings.items))
+    return ParsedFile(header, document.body, document.error, findings.told())
 
 
 def _note_body(body: str, document: Document, findings: Findings) -> None:

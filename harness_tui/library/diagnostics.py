@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from harness_tui.core.events import Notice
 from harness_tui.core.record import record
 
 Level: TypeAlias = Literal["error", "warning", "info"]
+
+TOLD: Final = 20
+"""As many warnings and remarks of one file are told."""
 
 
 @record
@@ -52,3 +55,13 @@ class Findings:
     def extend(self, items: Iterable[Diagnostic]) -> None:
         """Add diagnostics made elsewhere."""
         self.items.extend(items)
+
+    def told(self) -> tuple[Diagnostic, ...]:
+        """Return what is told: every error, the first :data:`TOLD` of the rest, and how many were left out."""
+        errors = [item for item in self.items if item.level == "error"]
+        others = [item for item in self.items if item.level != "error"]
+        left = others[TOLD:]
+        if not left:
+            return tuple(self.items)
+        more = Diagnostic(self.path, left[0].line, "more", f"{len(left)} more findings in this file are not told")
+        return (*errors, *others[:TOLD], more)

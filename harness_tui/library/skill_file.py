@@ -123,7 +123,7 @@ def read_skill(path: Path, scope: Scope, *, trusted: bool) -> Skill:
         findings.error(1, "front-matter", "the front matter is missing: a skill needs name and description")
     if document.entries is None:
         quiet = path.name == "skill.md"  # any text may be called so: only one with front matter was meant as a skill
-        return Skill(folder, path, scope, trusted, False, diagnostics=() if quiet else tuple(findings.items))
+        return Skill(folder, path, scope, trusted, False, diagnostics=() if quiet else findings.told())
     header = read_header(document, findings)
     reader = Reader(document, findings)
     name = _name(reader, folder, findings)
@@ -151,7 +151,7 @@ def read_skill(path: Path, scope: Scope, *, trusted: bool) -> Skill:
         license=reader.text("license"),
         compatibility=_compatibility(reader, findings),
         metadata=_metadata(document, findings),
-        diagnostics=tuple(findings.items),
+        diagnostics=findings.told(),
         digest=digest(data or b""),
     )
 

@@ -27,7 +27,7 @@ def read_toml(data: bytes, path: Path) -> ParsedFile:
 
     def stopped(line: int, code: str, message: str) -> ParsedFile:
         findings.error(line, code, message)
-        return ParsedFile(Header(), "", code, tuple(findings.items))
+        return ParsedFile(Header(), "", code, findings.told())
 
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
@@ -52,4 +52,4 @@ def read_toml(data: bytes, path: Path) -> ParsedFile:
         findings.warn(found.line, "empty-body", "the body is empty: only the arguments are sent")
     note_marks(found.prompt, found.line, findings, "braces")
     header = Header(description=" ".join(found.description.split()))
-    return ParsedFile(header, found.prompt, None, tuple(findings.items))
+    return ParsedFile(header, found.prompt, None, findings.told())

@@ -169,3 +169,11 @@ def test_a_file_beyond_the_limit_costs_one_line(scene: Scene) -> None:
     library = scene.library()
     assert len(library.commands()) == COMMAND_FILES
     assert [item.code for item in library.problems()] == ["too-many"]
+
+
+def test_a_file_with_thousands_of_faults_tells_twenty(scene: Scene) -> None:
+    path = scene.command("user", "odd", "---\n" + "agent: a\n" * 1_800 + "---\nx")
+    notes = scene.library().problems()
+    assert [(item.code, item.line) for item in notes[:20]] == [("duplicate-key", line) for line in range(3, 23)]
+    assert str(notes[20]) == f"{path}:23: more: 1779 more findings in this file are not told"
+    assert len(notes) == 21
