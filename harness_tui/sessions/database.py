@@ -305,6 +305,13 @@ def database_error(error: sqlite3.Error, path: Path) -> HarnessError:
     schema_is_gone = name == "SQLITE_ERROR" and str(error).startswith(("no such table", "no such column"))
     if schema_is_gone or name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
         return _damaged(str(error), path)
+    if name.startswith("SQLITE_IOERR"):
+        return HarnessError(
+            f"the session database cannot be read or written: {error}",
+            where=str(path),
+            mend="look whether the disk is full (the log of the database needs room to be read, too), or fails",
+            code="database",
+        )
     if name.startswith("SQLITE_READONLY"):
         return HarnessError(
             "the session database is read-only", where=str(path), mend="make file and folder writable", code="database"

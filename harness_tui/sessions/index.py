@@ -16,6 +16,7 @@ from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import Parent
 from harness_tui.core.record import record
 from harness_tui.sessions import locks
+from harness_tui.sessions.records import storable
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COLUMNS: Final = "id, root, title, headline, created, updated, parent, messages, bytes, pinned"
@@ -56,6 +57,7 @@ class Index:
 
     def find(self, connection: sqlite3.Connection, session: str) -> SessionInfo:
         """Return the session with this id, or with the one id that starts so. Raises ``UsageError``."""
+        session = storable(session)  # a word of a command line may hold bytes that are no text
         rows = connection.execute(f"SELECT {_COLUMNS} FROM sessions WHERE id = ?", (session,)).fetchall()
         if not rows and session:
             rows = connection.execute(

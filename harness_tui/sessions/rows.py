@@ -15,7 +15,7 @@ from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.events import Notice
 from harness_tui.core.messages import AssistantMessage, Message, ToolCall
 from harness_tui.sessions import packing, repair
-from harness_tui.sessions.records import message_from_data
+from harness_tui.sessions.records import message_from_data, storable
 
 EventRow: TypeAlias = tuple[int, str, str | None, str, str, str | None]
 """``seq, time, run, type, json, blobs``"""
@@ -34,6 +34,7 @@ def last_seq(connection: sqlite3.Connection, session: str) -> int:
 
 def numbers(connection: sqlite3.Connection, session: str) -> tuple[int, int]:
     """Return the number of the latest event, and the last that may have been seen although it was not recorded."""
+    session = storable(session)
     row = connection.execute("SELECT last_seq, reserved FROM sessions WHERE id = ?", (session,)).fetchone()
     if row is None:
         raise UsageError(

@@ -21,6 +21,7 @@ from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions import rows
 from harness_tui.sessions.database import BUSY_S
+from harness_tui.sessions.records import storable
 from harness_tui.sessions.store import SessionStore
 
 SNIPPET: Final = 60
@@ -51,7 +52,7 @@ def search(
 
     ``sessions`` are the ids to search in, all without it. ``cache`` is the file of the index. Raises ``HarnessError``.
     """
-    wanted = text.casefold()
+    wanted = storable(text).casefold()
     if not wanted.strip():
         raise HarnessError("there is nothing to search for", mend="give a text")
     with _opened(cache) as connection:

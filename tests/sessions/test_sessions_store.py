@@ -28,6 +28,7 @@ from harness_tui.core.events import (
 from harness_tui.core.messages import AssistantMessage, Attachment, ToolCall, ToolMessage, UserMessage
 from harness_tui.core.redaction import REDACTOR
 from harness_tui.sessions.packing import LOST
+from harness_tui.sessions.search import search
 from harness_tui.sessions.store import INTERRUPTED, SessionStore
 from harness_tui.sessions.tables import RESERVE
 
@@ -193,6 +194,14 @@ def test_the_whole_id_is_found_though_another_starts_with_it(store: SessionStore
     store.create(Path("/p"), session_id="ses_1")
     store.create(Path("/p"), session_id="ses_12")
     assert store.info("ses_1").session == "ses_1"
+
+
+def test_bytes_that_are_no_text_name_no_session_and_find_nothing(store: SessionStore, tmp_path: Path) -> None:
+    store.create(Path("/p"), title="mine")
+    for call in (store.info, store.last_seq, store.delete, store.undo_log, lambda name: store.rename(name, "t")):
+        with pytest.raises(UsageError, match="there is no such session"):
+            call("ses_\udcff")
+    assert search(store, tmp_path / "index.db", "mine\udcff") == []
 
 
 def test_a_bad_or_used_id_is_refused(store: SessionStore) -> None:
