@@ -128,6 +128,7 @@ class ChildSessions:
         parent = self._state
         session, history, last_seq, calls = await self._record(task, run, call)
         parts = replace(parent.parts, step_limit=None)
+        link = Parent(parent.id, run or "", call)
         stream = EventStream(session, clock=parts.clock, last_seq=last_seq)
 
         def publish(event: Event, within: str | None) -> None:
@@ -142,7 +143,7 @@ class ChildSessions:
             history=history,
             queue=MessageQueue(),
             choice=_choice(parts, task, model),
-            parent=ParentLink(parent.id, (self._agent_above(),), lambda: parent.mode),
+            parent=ParentLink(parent.id, link, (self._agent_above(),), lambda: parent.mode),
             off=parent.off,
             calls=calls,
         )
@@ -150,7 +151,6 @@ class ChildSessions:
         child.look_at_history()
         stream.listen(parent.stream.forward)
         if not last_seq:
-            link = Parent(parent.id, run or "", call)
             child.publish(SessionStarted(root=str(parts.project.root), title=task.title, parent=link))
         child.publish(replace(child.choice.all(), mode=child.mode))
         return child

@@ -18,6 +18,7 @@ from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.agent.working_set import WorkingSet, loaded_skills
 from harness_tui.core.bus import EventStream
 from harness_tui.core.envelope import Envelope
+from harness_tui.core.event_parts import Parent
 from harness_tui.core.events import Event, Notice, RunFinished, RunStarted
 from harness_tui.core.record import record
 from harness_tui.core.seams import AnswerScript, Model
@@ -27,9 +28,10 @@ from harness_tui.sessions.recorder import Recorder
 
 @record
 class ParentLink:
-    """The session that a subagent works for. ``agents`` are its agents, whose limits hold here too."""
+    """The session that a subagent works for, and the call. ``agents`` are its agents, whose limits hold here too."""
 
     session: str
+    call: Parent
     agents: tuple[AgentDefinition, ...]
     mode: Callable[[], str]
 

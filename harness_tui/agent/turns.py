@@ -137,7 +137,8 @@ class Turns:
         state = self._state
         state.agent, state.model = agent, model
         state.asker.use_script(model if isinstance(model, AnswerScript) else None)
-        state.publish(RunStarted(agent.name, model.name, state.mode, composed.message, composed.command), run)
+        above = state.parent.call if state.parent is not None else None
+        state.publish(RunStarted(agent.name, model.name, state.mode, composed.message, composed.command, above), run)
         state.publish(MessageAdded(composed.message, "prompt"), run)
         for turn in composed.turns:
             state.publish(MessageAdded(turn, "command"), run)

@@ -59,7 +59,7 @@ class SessionChanged(Event):
 
 @event
 class RunStarted(Event):
-    """A run begins with this message."""
+    """A run begins with this message. ``parent`` is the call that a subagent works for, also one that goes on."""
 
     type = "run_started"
     agent: str
@@ -67,6 +67,7 @@ class RunStarted(Event):
     mode: str
     message: UserMessage
     command: CommandRef | None = None
+    parent: Parent | None = None
 
 
 @event

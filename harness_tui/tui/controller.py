@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from harness_tui.core import intents as it
 from harness_tui.core.errors import HarnessError
@@ -268,7 +268,6 @@ class Controller:
             self._app.prompt.display = False
             self._app.prompt.close_completion()
             state = self._host.presenter.state
-            title = state.titles.get(cast(str, getattr(request, "call", "")), "")
-            self._bar.ask(page_for(request, title, state.root), len(requests) - 1)
+            self._bar.ask(page_for(request, state.title_of(request), state.root), len(requests) - 1)
         else:
             self._bar.update_waiting(len(requests) - 1)

@@ -31,9 +31,6 @@ from harness_tui.tui.slash import OWN_COMMANDS
 RATE: Final = 15.0
 """How often a second streamed text is drawn."""
 
-CONTEXT_S: Final = 10.0
-"""How long an answer about the context may take: instruction files and skills are looked at."""
-
 T = TypeVar("T")
 Level: TypeAlias = Literal["info", "warning", "error"]
 
@@ -62,7 +59,6 @@ class Host:
         self._last_flush = 0.0
         self._reading: Subscription | None = None
         self._early: list[tuple[Level, str, str | None]] = []
-        self._asked: asyncio.Future[ev.ContextReported] | None = None
         self._offered: LibraryRows | None = None
         self._since = rfc3339(SystemClock().now())
 
@@ -113,8 +109,6 @@ class Host:
         urgent = False
         for envelope in envelopes:
             self.presenter.apply(envelope)
-            if isinstance(envelope.event, ev.ContextReported) and self._asked is not None and not self._asked.done():
-                self._asked.set_result(envelope.event)
             urgent = urgent or not isinstance(envelope.event, ev.DELTAS)
         loop = asyncio.get_running_loop()
         if urgent:
@@ -168,16 +162,6 @@ class Host:
             return None
         await self.send(it.EditQueue(items[:-1]))
         return items[-1].text
-
-    async def ask_context(self, part: str | None = None, *, on: bool = True) -> ev.ContextReported | None:
-        """Switch a part of requests, and return what the next one would hold; ``None`` when no answer comes."""
-        self._asked = asked = asyncio.get_running_loop().create_future()
-        await self.send(it.ReportContext(part, on))
-        try:
-            async with asyncio.timeout(CONTEXT_S):
-                return await asked
-        except TimeoutError:
-            return None
 
     def tell(self, level: Level, text: str, hint: str | None = None) -> None:
         """Show a notice of the front end's own; one from before the session is shown in it again."""

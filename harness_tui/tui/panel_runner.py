@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.timer import Timer
 
+from harness_tui.core import intents as it
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.editing import open_in_editor
 from harness_tui.tui.host import Host
@@ -16,14 +17,17 @@ from harness_tui.tui.lines import Line, wrap
 from harness_tui.tui.panels.side import SidePanel
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.panels.wants import (
+    CancelTask,
     Insert,
     Leave,
     OpenFile,
     Preview,
     Restart,
     ShowOutput,
+    ShowTask,
     ShowTrace,
     Stop,
+    Switch,
     Want,
     Watch,
 )
@@ -77,6 +81,7 @@ class PanelRunner:
     def draw(self) -> None:
         """Bring the panel up to date with the models, if anything changed."""
         panels = self._host.panels
+        self._count()
         seen = (panels, panels.version)
         if self._panel is not None and self._panel.display and seen != self._seen:
             if self._seen is None or self._seen[0] is not panels:
@@ -119,6 +124,20 @@ class PanelRunner:
                 self._run(self._show_trace(name), "actions")
             case OpenFile(path=path, line=line):
                 self._run(self._open(path, line), "actions")
+            case CancelTask() | ShowTask() | Switch():
+                self._run(self._want_of_session(want), "actions")
+
+    async def _want_of_session(self, want: CancelTask | ShowTask | Switch) -> None:
+        match want:
+            case CancelTask(run=run):
+                self._host.panels.ending_tasks.add(run)
+                self._changed(self._host.panels)
+                await self._host.send(it.Cancel(run))
+            case ShowTask(session=session, title=title):
+                text = await self._host.guarded(self._host.backend.records.text(session))
+                await self._read(title, text, "Nothing yet.")
+            case Switch(part=part):
+                await self._switch(part)
 
     async def _preview(self, path: str) -> None:
         text = await self._host.guarded(self._host.backend.library.text(path))
@@ -168,6 +187,12 @@ class PanelRunner:
         title = clean_for_display(title, one_line=True)
         self._app.push_screen(Reader(self._app.palette, title, partial(_text_lines, nothing, lines), at_end=True))
 
+    async def _switch(self, part: str) -> None:
+        report = self._host.panels.context
+        found = next((item for item in report.parts if item.name == part), None) if report is not None else None
+        if found is not None:
+            await self._host.send(it.ReportContext(part, found.off))
+
     def _changed(self, panels: PanelState) -> None:
         panels.version += 1
         self.draw()
@@ -178,8 +203,17 @@ class PanelRunner:
     def _shows_processes(self) -> bool:
         return self._panel is not None and self._panel.display and self._panel.tab in ("processes", "servers")
 
+    def _count(self) -> None:
+        """Ask anew what the next request would hold, if somebody looks and something has happened since."""
+        panels = self._host.panels
+        shown = self._panel is not None and self._panel.display and self._panel.tab == "context"
+        if shown and panels.context_old and self._host.session is not None:
+            panels.context_old = False
+            self._run(self._host.send(it.ReportContext()), "context")
+
     def _watch(self) -> None:
         """Look at the processes now and then while they are shown, and not at all while they are not."""
+        self._count()
         if not self._shows_processes:
             if self._timer is not None:
                 self._timer.pause()

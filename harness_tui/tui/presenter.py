@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Literal
+from typing import Final, Literal
 
 from harness_tui.core import events as ev
 from harness_tui.core.envelope import Envelope
@@ -17,6 +17,7 @@ from harness_tui.core.text import clean_for_display
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.run_blocks import RunBlocks
 from harness_tui.tui.state import SessionState
+from harness_tui.tui.subagents import SubagentLog
 from harness_tui.tui.tool_text import ToolLog, seconds_between
 from harness_tui.tui.transcript.blocks import (
     MarkdownBlock,
@@ -30,6 +31,18 @@ from harness_tui.tui.transcript.blocks import (
 from harness_tui.tui.transcript.model import Block, TranscriptModel
 from harness_tui.tui.transcript.splitter import AnswerSplitter, CleanStream, split_whole
 
+_CHANGES_REQUESTS: Final = (
+    ev.RunStarted,
+    ev.StepFinished,
+    ev.RunFinished,
+    ev.ContextCompacted,
+    ev.UndoApplied,
+    ev.RedoApplied,
+    ev.SessionChanged,
+    ev.ServerChanged,
+)
+"""After these the next request is another one."""
+
 
 class Presenter:
     """Keeps the models of one session. ``monotonic`` gives seconds that never go back."""
@@ -40,6 +53,7 @@ class Presenter:
         self.panels = panels or PanelState()
         self._monotonic = monotonic
         self._tools = ToolLog(self.transcript)
+        self._subagents = SubagentLog(self.state, self._tools, self.panels)
         self._runs = RunBlocks(self.transcript)
         self._last_seq = 0
         self._replaying = False
@@ -88,7 +102,7 @@ class Presenter:
     def apply(self, envelope: Envelope) -> None:
         """Take one event. What was seen before (by its number) is left out."""
         if self.state.session and envelope.session != self.state.session:
-            self._apply_foreign(envelope)
+            self._subagents.take(envelope)
             return
         if envelope.seq <= self._last_seq:
             return
@@ -104,6 +118,8 @@ class Presenter:
                 self._runs.begin(envelope)
                 self._apply(envelope)
                 self._runs.end(envelope)
+                if isinstance(envelope.event, _CHANGES_REQUESTS):
+                    self.panels.context_old = True
 
     @property
     def last_seq(self) -> int:
@@ -123,13 +139,15 @@ class Presenter:
             case ev.ToolStarted() | ev.ToolProgress() | ev.ToolFinished() | ev.FileChanged():
                 self._apply_tool(envelope, envelope.event)
             case ev.PermissionRequested() | ev.PermissionResolved() | ev.QuestionAsked() | ev.QuestionAnswered():
-                self._apply_request(envelope.event, envelope.time)
+                self._apply_request(envelope)
             case ev.SessionStarted() | ev.SessionChanged() | ev.UsageUpdated() | ev.QueueChanged():
                 self._apply_session(envelope)
             case ev.DiagnosticsReported() | ev.ServerChanged() | ev.Notice():
                 self._apply_surroundings(envelope.event, past=self._replaying and envelope.time < self._since)
             case ev.MessageAdded() | ev.ContextCompacted() | ev.UndoApplied() | ev.RedoApplied():
                 self._apply_record(envelope.event)
+            case ev.ContextReported() as event:
+                self.panels.take_context(event)
             case _:
                 pass  # todo_updated has no place in the transcript
 
@@ -222,14 +240,14 @@ class Presenter:
             case ev.ToolStarted():
                 self._begin_by_hand(envelope)
                 self._tools.start(event, envelope.time, by_hand=not self._run_started_at)
-                self.state.titles[event.call] = clean_for_display(event.title, one_line=True)
+                self.state.titles[envelope.session, event.call] = clean_for_display(event.title, one_line=True)
                 self.state.activity = f"running {clean_for_display(event.tool, one_line=True)}"
             case ev.ToolProgress():
                 self._tools.progress(event)
             case ev.ToolFinished():
                 self._tools.finish(event, envelope.time)
-                self.state.drop_request(call=event.call)
-                self.state.titles.pop(event.call, None)
+                self.state.drop_request(call=(envelope.session, event.call))
+                self.state.titles.pop((envelope.session, event.call), None)
             case ev.FileChanged():
                 self._tools.file_changed(event)
             case _:
@@ -246,42 +264,22 @@ class Presenter:
             self.state.running, self.state.run = True, envelope.run
             self.state.run_started = self._monotonic()
 
-    def _apply_request(self, event: ev.Event, moment: str) -> None:
-        match event:
-            case ev.PermissionRequested():
-                self.state.add_request(event)
+    def _apply_request(self, envelope: Envelope) -> None:
+        session, moment = envelope.session, envelope.time
+        match envelope.event:
+            case ev.PermissionRequested() as event:
+                self.state.add_request(event, session)
                 self._tools.wait(event)
-            case ev.PermissionResolved():
-                self.state.drop_request(request=event.request, call=event.call)
+            case ev.PermissionResolved() as event:
+                self.state.drop_request(request=event.request, call=(session, event.call))
                 self._tools.resolve(event, moment)
-            case ev.QuestionAsked():
-                self.state.add_request(event)
+            case ev.QuestionAsked() as event:
+                self.state.add_request(event, session)
                 source, title = clean_for_display(event.source, one_line=True), clean_for_display(event.title)
                 self._add(QuestionBlock(event.request, source, title))
-            case ev.QuestionAnswered():
+            case ev.QuestionAnswered() as event:
                 self.state.drop_request(request=event.request)
                 self._answer_question(event)
-            case _:
-                pass
-
-    def _apply_foreign(self, envelope: Envelope) -> None:
-        """An event of a subagent: its requests are the person's business, the rest is progress of the call."""
-        match envelope.event:
-            case ev.SessionStarted(parent=parent) if parent is not None:
-                self._tools.adopt(envelope.session, parent.call)
-            case ev.PermissionRequested() | ev.QuestionAsked() as event:
-                self.state.add_request(event)
-            case ev.PermissionResolved(request=request) | ev.QuestionAnswered(request=request):
-                self.state.drop_request(request=request)
-            case ev.ToolStarted(call=call, title=title):
-                self.state.titles[call] = clean_for_display(title, one_line=True)
-                self._tools.child_step(envelope.session, call, self.state.titles[call])
-            case ev.UsageUpdated(cost=cost):
-                self.state.cost += cost or 0.0
-            case ev.ToolFinished(call=call, is_error=failed):
-                self._tools.child_step_done(envelope.session, call, failed=failed)
-                self.state.drop_request(call=call)
-                self.state.titles.pop(call, None)
             case _:
                 pass
 
@@ -388,6 +386,7 @@ class Presenter:
             self.transcript.touch(self._reasoning)
             self._reasoning = None
         self.state.running, self.state.run, self.state.activity = False, None, ""
+        self.panels.end_tasks()
         self.state.requests.clear()
         self._typed.clear()
 

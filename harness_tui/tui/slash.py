@@ -32,7 +32,7 @@ OWN_COMMANDS: Final = (
     OwnCommand("mcp", "MCP servers and notices", "[restart|stop|log name]"),
     OwnCommand("lsp", "Diagnostics of language servers", "[restart|stop|log|trace name]"),
     OwnCommand("trust", "What this folder brings along, and whether it may be used"),
-    OwnCommand("ps", "Child processes that run now: stop, restart, read"),
+    OwnCommand("ps", "Subagents and processes that run now: stop, restart, read"),
     OwnCommand("permissions", "Rules and approvals, and why a call is decided as it is", "[explain tool ...]"),
     OwnCommand("quit", "Leave", aliases=("exit",)),
     OwnCommand("fork", "Go on in a copy, from here or from before a message", "[event]"),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from harness_tui.core import intents as it
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.context_rows import context_rows, context_title
 from harness_tui.tui.help import help_lines
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import Line, ListRow, two_ends
@@ -78,7 +77,7 @@ class SlashRunner:
             case "compact":
                 await self._host.send(it.Compact(arguments or None))
             case "context":
-                await self._show_context()
+                self._app.show_panel("context")
             case "undo":
                 await self._host.send(it.Undo(arguments or None))
             case "redo":
@@ -174,20 +173,6 @@ class SlashRunner:
             name = await self._pick("Choose the mode", [(m, m, about) for m, about in MODES], "") or ""
         if name:
             await self._host.send(it.SetSession(mode=name))
-
-    async def _show_context(self) -> None:
-        """Show what a request is made of; choosing a part switches it."""
-        part, on = None, True
-        while True:
-            report = await self._host.ask_context(part, on=on)
-            if report is None:
-                return
-            part = await self._pick(context_title(report), context_rows(report), "Nothing is sent yet.")
-            if part is None:
-                return
-            found = next((item for item in report.parts if item.name == part and item.switch), None)
-            on = found.off if found is not None else True
-            part = part if found is not None else None
 
     async def hand_over(self) -> None:
         """Let the agent build carry out the plan."""

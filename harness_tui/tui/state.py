@@ -36,20 +36,31 @@ class SessionState:
     requests: list[PermissionRequested | QuestionAsked] = field(
         default_factory=list["PermissionRequested | QuestionAsked"]
     )
-    titles: dict[str, str] = field(default_factory=dict[str, str])
-    """Call to title, for approvals."""
+    titles: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    """Session and call to title, for approvals: two subagents may give two calls the same id."""
+    _asking: dict[str, str] = field(default_factory=dict[str, str])
 
-    def add_request(self, request: PermissionRequested | QuestionAsked) -> None:
-        """Take a request; one about the same call takes the place of the earlier one."""
+    def add_request(self, request: PermissionRequested | QuestionAsked, session: str) -> None:
+        """Take a request of ``session``; one about the same call takes the place of the earlier one."""
         if (call := _call_of(request)) is not None:
-            self.drop_request(call=call)
+            self.drop_request(call=(session, call))
         self.requests.append(request)
+        self._asking[request.request] = session
 
-    def drop_request(self, request: str | None = None, call: str | None = None) -> None:
-        """Forget a request by its id, or all of a call."""
+    def drop_request(self, request: str | None = None, call: tuple[str, str] | None = None) -> None:
+        """Forget a request by its id, or all of a session's call."""
         self.requests = [
-            item for item in self.requests if item.request != request and (call is None or _call_of(item) != call)
+            item for item in self.requests if item.request != request and (call is None or self._key_of(item) != call)
         ]
+
+    def title_of(self, request: PermissionRequested | QuestionAsked) -> str:
+        """Return the title of the call that a request is about, empty where it is about none."""
+        key = self._key_of(request)
+        return self.titles.get(key, "") if key is not None else ""
+
+    def _key_of(self, item: PermissionRequested | QuestionAsked) -> tuple[str, str] | None:
+        call = _call_of(item)
+        return (self._asking.get(item.request, ""), call) if call is not None else None
 
 
 def _call_of(item: PermissionRequested | QuestionAsked) -> str | None:

@@ -302,6 +302,12 @@ class FakeSession:
         for event in events:
             self.stream.publish(event, run=run)
 
+    def publish_foreign(self, session: str, event: ev.Event, *, run: str | None = None) -> None:
+        """Publish an event of a subagent's session."""
+        stream = EventStream(session)
+        stream.listen(self.stream.forward)
+        stream.publish(event, run=run)
+
     def subscribe(self) -> Subscription:
         return self.stream.subscribe()
 

@@ -10,7 +10,7 @@ from fakes.tui_screen import screen_text, until
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.event_parts import ContextPart, Parent
-from harness_tui.core.messages import UserMessage
+from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.core.values import SourceRef
 from harness_tui.tui.transcript.blocks import SummaryBlock, ToolBlock, UserBlock
 
@@ -80,18 +80,66 @@ async def test_the_context_is_listed_largest_first_and_a_part_is_switched(open_a
     async with open_app(backend) as (app, pilot, _):
         app.prompt.set_text("/context")
         await pilot.press("enter")
-        await until(lambda: "about 5,100 of 20,000 tokens" in screen_text(app))
+        await until(lambda: "about 5,100 of 20,000" in screen_text(app))
         lines = screen_text(app).splitlines()
         places = [next(i for i, line in enumerate(lines) if name in line) for name in ("mcp time", "system prompt")]
         assert places == sorted(places)
         await pilot.press("enter")
         await until(lambda: "off, 4,200 tokens saved" in screen_text(app))
-        await pilot.press("escape")
-        await until(lambda: "tokens saved" not in screen_text(app))
+        assert "Ctx 4%" in screen_text(app).splitlines()[0]
+        backend.session.publish(ev.StepFinished(1, AssistantMessage("x")))
+        await until(lambda: backend.session.sent[-1] == it.ReportContext())  # another request: counted anew
+        await pilot.press("enter")
+        await until(lambda: "about 5,100 of 20,000" in screen_text(app))
+        await pilot.press("f2")
+        await until(lambda: "Next request" not in screen_text(app))
+        backend.session.publish(ev.StepFinished(2, AssistantMessage("y")))
+        await pilot.pause()
     assert [intent for intent in backend.session.sent if isinstance(intent, it.ReportContext)] == [
         it.ReportContext(),
         it.ReportContext("mcp:time", on=False),
+        it.ReportContext(),
+        it.ReportContext("mcp:time", on=True),
     ]
+
+
+async def test_one_subagent_is_read_and_cancelled_while_the_other_goes_on(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        session = backend.session
+        session.publish(START)
+        for name in ("a", "b"):
+            session.publish(call(f"c_{name}", "task", f"explore: find {name}"))
+            above = Parent(session.id, "run_1", f"c_{name}")
+            begun = ev.RunStarted("explore", "replay/demo", "ask", UserMessage("x"), parent=above)
+            session.publish_foreign(f"ses_{name}", begun, run=f"run_{name}")
+            session.publish_foreign(f"ses_{name}", call("c1", "grep", f"Grep {name}"), run=f"run_{name}")
+        app.prompt.set_text("/ps")
+        await pilot.press("enter")
+        await until(lambda: "● explore: find b" in screen_text(app))
+        assert "Grep a" in screen_text(app)
+        await pilot.press("l")
+        await until(lambda: "in ses_a" in screen_text(app))
+        await pilot.press("escape", "s")
+        await until(lambda: "s again cancels explore: find a" in screen_text(app))
+        await pilot.press("s")
+        await until(lambda: it.Cancel("run_a") in session.sent)
+        await until(lambda: "cancelling" in screen_text(app))
+        session.publish_foreign("ses_a", ev.RunFinished("cancelled"), run="run_a")
+        await until(lambda: "● explore: find a" not in screen_text(app))
+        assert "● explore: find b" in screen_text(app)
+        assert [intent for intent in session.sent if isinstance(intent, it.Cancel)] == [it.Cancel("run_a")]
+        session.publish(ev.RunFinished("completed"))
+        await until(lambda: "● explore: find b" not in screen_text(app))
+
+
+def test_a_task_that_goes_on_shows_its_steps_again(session: Any) -> None:
+    session.play(START, call("c9", "task", "explore: go on"))
+    above = Parent("ses_1", "run_1", "c9")
+    begun = ev.RunStarted("explore", "replay/demo", "ask", UserMessage("x"), parent=above)
+    session.play(ev.SessionChanged(agent="explore"), begun, call("d1", "grep", "Grep x"), session=CHILD, run="run_2")
+    (block,) = [block for block in session.presenter.transcript.blocks if isinstance(block, ToolBlock)]
+    assert block.output == "… Grep x"
+    assert [task.title for task in session.presenter.panels.tasks.values()] == ["explore: go on"]
 
 
 async def test_keys_and_commands_reach_the_agent(open_app: Any) -> None:

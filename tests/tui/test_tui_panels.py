@@ -105,11 +105,11 @@ def test_the_tabs_count_and_shrink_to_the_width() -> None:
     def titles(width: int, tab: str = "") -> list[str]:
         return [title for _, title in tab_titles(filled(), width, tab)]
 
-    assert titles(80) == ["Diagnostics ✗1 !2", "Servers 1 ✗1 !1", "Skills 0", "Processes"]
-    assert titles(56, "processes") == ["Diag ✗1 !2", "Serv 1 ✗1 !1", "Skills 0", "Processes"]
-    assert titles(46, "processes") == ["Diag ✗1 !2", "Serv 1 ✗1 !1", "Skills 0", "Proc"]
-    assert titles(40, "processes") == ["D ✗1 !2", "S 1 ✗1 !1", "K 0", "Processes"]
-    assert titles(20, "skills") == ["D ✗1 !2", "S 1 ✗1 !1", "K 0", "P"]
+    assert titles(80) == ["Diagnostics ✗1 !2", "Servers 1 ✗1 !1", "Skills 0", "Context", "Processes"]
+    assert titles(56, "processes") == ["Diag ✗1 !2", "Serv 1 ✗1 !1", "Skills 0", "Ctx", "Processes"]
+    assert titles(48, "processes") == ["Diag ✗1 !2", "Serv 1 ✗1 !1", "Skills 0", "Ctx", "Proc"]
+    assert titles(40, "processes") == ["D ✗1 !2", "S 1 ✗1 !1", "K 0", "C", "Processes"]
+    assert titles(20, "skills") == ["D ✗1 !2", "S 1 ✗1 !1", "K 0", "C", "P"]
 
 
 def test_notices_are_bounded_and_not_doubled() -> None:

@@ -210,7 +210,7 @@ def test_a_request_waits_until_it_is_resolved(session: Any) -> None:
     session.play(START, started(), requested())
     assert [item.request for item in session.presenter.state.requests] == ["req_1"]
     assert only(session.presenter, ToolBlock).state == "waiting"
-    assert session.presenter.state.titles["c1"] == "Read a.py"
+    assert session.presenter.state.title_of(session.presenter.state.requests[0]) == "Read a.py"
     session.play(ev.PermissionResolved("c1", "deny", "once", request="req_1", note="use b.py"))
     assert session.presenter.state.requests == []
     block = only(session.presenter, ToolBlock)
@@ -243,6 +243,22 @@ def test_a_subagents_request_is_asked_and_its_steps_are_the_note_of_its_call(ses
     assert [item.request for item in session.presenter.state.requests] == ["req_7"]
     session.play(ev.PermissionResolved("d1", "allow", "once", request="req_7"), session="ses_child")
     assert session.presenter.state.requests == []
+
+
+def test_calls_of_two_subagents_with_one_id_are_told_apart(session: Any) -> None:
+    session.play(START, started("c1", "task", "explore: a"), started("c2", "task", "explore: b"))
+    for child, call, request in (("ses_a", "c1", "req_a"), ("ses_b", "c2", "req_b")):
+        begin = ev.SessionStarted("/srv/project", parent=Parent("ses_1", "run_1", call))
+        session.play(begin, started("c1", "bash", f"Run {child}"), requested(request, "c1"), session=child)
+    state = session.presenter.state
+    assert [(item.request, state.title_of(item)) for item in state.requests] == [
+        ("req_a", "Run ses_a"),
+        ("req_b", "Run ses_b"),
+    ]
+    session.play(finished("c1"), session="ses_a")
+    assert [item.request for item in state.requests] == ["req_b"]
+    session.play(finished("c1"))  # the call of the session above: it is not the subagent's
+    assert [(item.request, state.title_of(item)) for item in state.requests] == [("req_b", "Run ses_b")]
 
 
 def test_a_question_is_shown_with_its_answer(session: Any) -> None:

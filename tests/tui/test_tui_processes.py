@@ -109,7 +109,7 @@ def test_no_row_is_wider_than_the_panel(width: int) -> None:
 
 def test_before_the_first_look_and_with_nothing_running_the_panel_says_so() -> None:
     assert lines_of(PanelState()) == ["Looking …"]
-    assert lines_of(looked())[0] == "No process runs. Servers, commands and what they leave"
+    assert lines_of(looked())[0] == "No process runs. Subagents, servers, commands and what they"
 
 
 async def test_slash_ps_shows_the_processes_and_looks_only_while_they_are_shown(
@@ -126,7 +126,7 @@ async def test_slash_ps_shows_the_processes_and_looks_only_while_they_are_shown(
         await until(lambda: "● bash" in screen_text(app))
         assert backend.calls.count("processes") > looks
         await pilot.press("left")
-        await until(lambda: "type to filter" in screen_text(app))
+        await until(lambda: "Enter switches a part" in screen_text(app))
         await pilot.pause()
         looks = backend.calls.count("processes")
         await asyncio.sleep(0.3)

@@ -1,4 +1,4 @@
-"""The rows of the tab Processes: each child with what it started, and the servers that have stopped."""
+"""The rows of the tab Processes: subagents, each child with what it started, and the servers that have stopped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_cells, cut_line, two_ends, wrap
+from harness_tui.tui.panels.ages import age_of
 from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.panels.tasks import task_rows
 
 if TYPE_CHECKING:
     from harness_tui.core.events import ServerChanged
@@ -43,11 +45,12 @@ class ProcessKey:
 
 
 def process_rows(state: PanelState, width: int, now: datetime | None = None) -> Sequence[ListRow]:
-    """Return what runs, oldest first, then the servers without a process. ``now`` is the present moment, in UTC."""
+    """Return the subagents, then what runs, oldest first, then the servers without a process. ``now`` is in UTC."""
     moment = now or datetime.now(UTC)
+    rows = list(task_rows(state, width, moment))
     if state.processes is None:
-        return [ListRow((cut_line((("Looking …", "muted"),), width),))]
-    rows = [
+        return [*rows, ListRow((cut_line((("Looking …", "muted"),), width),))]
+    rows += [
         ListRow(tuple(_process_lines(state, row, width, moment)), ProcessKey(row.owner, row.pid), _group(row.owner))
         for row in state.processes
     ]
@@ -58,7 +61,7 @@ def process_rows(state: PanelState, width: int, now: datetime | None = None) -> 
         if server.state in _DOWN and f"{kind}:{name}" not in running and _has_run(server)
     ]
     if not rows:
-        text = "No process runs. Servers, commands and what they leave running are listed here."
+        text = "No process runs. Subagents, servers, commands and what they leave running are listed here."
         rows.append(ListRow(tuple(wrap([(text, "muted")], width))))
     return rows
 
@@ -79,7 +82,7 @@ def _process_lines(state: PanelState, row: ProcessRow, width: int, now: datetime
     owner = clean_for_display(row.owner, one_line=True)
     right = "stopping" if ending else f"pid {row.pid}"
     facts = [f"{size_text(row.rss)}", _cpu(state.cpu_share.get(row.pid), row.cpu)]
-    if age := _age(row.started, now):
+    if age := age_of(row.started, now):
         facts.insert(0, f"up {age}")
     if row.restarts:
         facts.append(f"restarted {row.restarts}×")
@@ -145,13 +148,3 @@ def size_text(size: int) -> str:
 
 def _cpu(share: float | None, seconds: float) -> str:
     return f"cpu {seconds:.1f} s" if share is None else f"cpu {share:.0f}%"
-
-
-def _age(started: str, now: datetime) -> str:
-    """Return the time since ``started`` (RFC 3339) as ``h:mm:ss``, empty where it cannot be read."""
-    try:
-        seconds = max(0, int((now - datetime.fromisoformat(started)).total_seconds()))
-    except (ValueError, TypeError):
-        return ""
-    hours, rest = divmod(seconds, 3600)
-    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Final
 from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_line, wrap
+from harness_tui.tui.panels.context import context_share
 from harness_tui.tui.panels.processes import size_text
 from harness_tui.tui.panels.state import PanelState
 
 if TYPE_CHECKING:
     from harness_tui.core.events import Notice, ServerChanged
 
-TABS: Final = ("diagnostics", "servers", "skills", "processes")
+TABS: Final = ("diagnostics", "servers", "skills", "context", "processes")
 _NAMES: Final = (
-    ("Diagnostics", "Servers", "Skills", "Processes"),
-    ("Diag", "Serv", "Skills", "Proc"),
-    ("D", "S", "K", "P"),
+    ("Diagnostics", "Servers", "Skills", "Context", "Processes"),
+    ("Diag", "Serv", "Skills", "Ctx", "Proc"),
+    ("D", "S", "K", "C", "P"),
 )
 _STATES: Final = {
     "ready": ("✓", "ok"),
@@ -51,7 +52,8 @@ def tab_titles(state: PanelState, width: int, tab: str = "") -> list[tuple[str, 
         _counts(state.count("error"), state.count("warning")) or "0",
         f"{sum(state.servers_up(kind)[0] for kind in ('mcp', 'lsp'))} {_counts(failed, state.problems())}".strip(),
         str(len(state.skills)),
-        str(len(state.processes)) if state.processes is not None else "",
+        context_share(state.context),
+        str(len(state.tasks) + len(state.processes or ())) if state.tasks or state.processes is not None else "",
     )
     titles: list[str] = []
     for own, others in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):

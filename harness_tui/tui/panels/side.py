@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import ListRow, Span, cells
+from harness_tui.tui.panels.context import ContextKey, context_rows
 from harness_tui.tui.panels.diagnostics import LEVELS, DiagnosticKey, diagnostic_rows
 from harness_tui.tui.panels.library import entry_preview, entry_rows, matching_entries
 from harness_tui.tui.panels.processes import ProcessKey, process_rows
@@ -24,15 +25,19 @@ from harness_tui.tui.panels.rows import (
     tab_titles,
 )
 from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.panels.tasks import TaskKey
 from harness_tui.tui.panels.wants import (
+    CancelTask,
     Insert,
     Leave,
     OpenFile,
     Preview,
     Restart,
     ShowOutput,
+    ShowTask,
     ShowTrace,
     Stop,
+    Switch,
     Want,
     Watch,
 )
@@ -57,7 +62,8 @@ DIAGNOSTIC_KEYS: Final = (
 PROCESS_KEYS: Final = (
     ("r", "Restart the server"),
     ("s, twice", "Stop the process with all that it started; a server stays stopped until it is restarted"),
-    ("Enter, l", "Read what it wrote"),
+    ("s, twice", "Cancel the subagent; the others and the run go on"),
+    ("Enter, l", "Read what it wrote, or what the subagent did"),
     ("t", "Read the last messages between a language server and us"),
 )
 """Keys of the tab Processes, for the help; all but ``s`` work on the tab Servers as well."""
@@ -107,7 +113,7 @@ class PanelTabs(Widget):
 
 
 class SidePanel(Vertical):
-    """Diagnostics, servers and notices, skills, processes."""
+    """Diagnostics, servers and notices, skills, context, processes and subagents."""
 
     DEFAULT_CSS = beside(__file__)
 
@@ -128,7 +134,7 @@ class SidePanel(Vertical):
         self.tab = TABS[0]
         self._filter = ""
         self._level = LEVELS[0]
-        self._asked: ProcessKey | None = None
+        self._asked: ProcessKey | TaskKey | None = None
         self._previewed: tuple[str, str] = ("", "")
 
     def compose(self) -> ComposeResult:
@@ -164,6 +170,8 @@ class SidePanel(Vertical):
                 self._list.show_rows(lambda width: diagnostic_rows(self._state, width, level), mark_first=mark_first)
             case "servers":
                 self._list.show_rows(lambda width: server_rows(self._state, width), mark_first=mark_first)
+            case "context":
+                self._list.show_rows(lambda width: context_rows(self._state, width), mark_first=mark_first)
             case "processes":
                 self._list.show_rows(lambda width: process_rows(self._state, width), mark_first=mark_first)
             case _:
@@ -177,11 +185,15 @@ class SidePanel(Vertical):
                 return "←→ tabs · Enter fix · o open · f filter"
             case "servers":
                 return "←→ tabs · r restarts · l log · t trace"
-            case "processes" if self._asked is not None:
+            case "context":
+                return "←→ tabs · Enter switches a part"
+            case "processes" if isinstance(self._asked, TaskKey):
+                return f"s again cancels {self._asked.title}"
+            case "processes" if isinstance(self._asked, ProcessKey):
                 owner = clean_for_display(self._asked.owner, one_line=True)
                 return f"s again stops {owner} (pid {self._asked.pid})"
             case "processes":
-                return "←→ tabs · s stops · r restarts · l log"
+                return "←→ tabs · s stops · r restarts · l reads"
             case _:
                 shown = clean_for_display(self._filter, one_line=True)
                 return f"filter: {shown}▏" if self._filter else "←→ tabs · type to filter · Enter uses"
@@ -227,6 +239,10 @@ class SidePanel(Vertical):
                 self._want(ShowOutput(owner, pid))
             case ServerKey(kind=kind, name=name):
                 self._want(ShowOutput(f"{kind}:{name}", None))
+            case TaskKey() as task:
+                self._want(ShowTask(task.session, task.title))
+            case ContextKey(name=name):
+                self._want(Switch(name))
             case str() if (skill := self._skill()) is not None and skill.slash:
                 self._want(Insert(f"/{skill.slash} "))
             case _:
@@ -265,7 +281,7 @@ class SidePanel(Vertical):
                 self._take_diagnostic_key(event.key, marked)
             case "r" | "l" | "t" if isinstance(marked, ServerKey):
                 self._take_server_key(event.key, marked.kind, marked.name, None)
-            case "r" | "s" | "l" | "t" if isinstance(marked, ProcessKey):
+            case "r" | "s" | "l" | "t" if isinstance(marked, ProcessKey | TaskKey):
                 self._take_process_key(event.key, marked, asked)
             case _ if self.tab == "skills" and event.is_printable and event.character:
                 self._filter_by(self._filter + event.character)
@@ -293,7 +309,23 @@ class SidePanel(Vertical):
             case _:
                 pass
 
-    def _take_process_key(self, key: str, marked: ProcessKey, asked: ProcessKey | None) -> None:
+    def _take_task_key(self, key: str, marked: TaskKey, *, again: bool) -> None:
+        match key:
+            case "l":
+                self._want(ShowTask(marked.session, marked.title))
+            case "s" if again:
+                self._want(CancelTask(marked.run))
+                self.update_rows()
+            case "s":
+                self._asked = marked
+                self.update_rows()
+            case _:
+                pass
+
+    def _take_process_key(self, key: str, marked: ProcessKey | TaskKey, asked: ProcessKey | TaskKey | None) -> None:
+        if isinstance(marked, TaskKey):
+            self._take_task_key(key, marked, again=asked == marked)
+            return
         match key:
             case "r" | "l" | "t" if marked.server is not None:
                 self._take_server_key(key, *marked.server, marked.pid)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
+    from harness_tui.core.events import ContextReported, DiagnosticsReported, Notice, ServerChanged
     from harness_tui.tui.backend_library import EntryRow, FindingRow, LibraryRows
     from harness_tui.tui.backend_rows import ProcessRow
+    from harness_tui.tui.panels.tasks import TaskRow
 
 MAX_NOTICES: Final = 200
 
@@ -25,6 +26,8 @@ class PanelState:
     ``processes`` is ``None`` until they were looked at; ``cpu_share`` is in per cent of one processor, by pid, between
     the last two looks; ``ending`` are the processes (owner and pid) whose end was asked for; ``latency`` is how
     long the last verdict of a language server took, in ms.
+    ``context`` is what the next request would hold, ``context_old`` that something has happened since. ``tasks`` are
+    the subagents at work, by run, ``ending_tasks`` those that were cancelled.
     """
 
     diagnostics: dict[str, DiagnosticsReported] = field(default_factory=dict[str, "DiagnosticsReported"])
@@ -37,6 +40,10 @@ class PanelState:
     cpu_share: dict[int, float] = field(default_factory=dict[int, float])
     latency: dict[str, int] = field(default_factory=dict[str, int])
     ending: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    context: ContextReported | None = None
+    context_old: bool = True
+    tasks: dict[str, TaskRow] = field(default_factory=dict[str, "TaskRow"])
+    ending_tasks: set[str] = field(default_factory=set[str])
     version: int = 0
     _cpu_seen: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
 
@@ -85,6 +92,34 @@ class PanelState:
     def forget_shares(self) -> None:
         """Nobody looks any more: the next look is the first one."""
         self._cpu_seen, self.cpu_share = {}, {}
+
+    def take_context(self, report: ContextReported) -> None:
+        """Take a report on the next request."""
+        self.context, self.context_old = report, False
+        self.version += 1
+
+    def begin_task(self, task: TaskRow) -> None:
+        """A subagent begins to work."""
+        self.tasks[task.run] = task
+        self.version += 1
+
+    def tell_task(self, session: str, doing: str) -> None:
+        """The subagent of ``session`` does something else now."""
+        for task in self.tasks.values():
+            if task.session == session and task.doing != doing:
+                task.doing = doing
+                self.version += 1
+
+    def end_task(self, run: str) -> None:
+        """A subagent has ended."""
+        self.ending_tasks.discard(run)
+        if self.tasks.pop(run, None) is not None:
+            self.version += 1
+
+    def end_tasks(self) -> None:
+        """The run is over: no subagent works any more."""
+        for run in tuple(self.tasks):
+            self.end_task(run)
 
     def add_notice(self, event: Notice) -> None:
         """Take a notice; the same one twice in a row is kept once."""

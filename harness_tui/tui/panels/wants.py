@@ -60,6 +60,28 @@ class OpenFile:
 
 
 @dataclass(frozen=True, slots=True)
+class CancelTask:
+    """A subagent is to be cancelled, and nothing else of the run."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowTask:
+    """What a subagent did is to be read."""
+
+    session: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A part of requests is to be left out, or to be sent again."""
+
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """Another tab is shown."""
 
@@ -69,4 +91,17 @@ class Leave:
     """Back to the prompt."""
 
 
-Want: TypeAlias = Insert | Preview | Restart | Stop | ShowOutput | ShowTrace | OpenFile | Watch | Leave
+Want: TypeAlias = (
+    Insert
+    | Preview
+    | Restart
+    | Stop
+    | ShowOutput
+    | ShowTrace
+    | OpenFile
+    | CancelTask
+    | ShowTask
+    | Switch
+    | Watch
+    | Leave
+)
