@@ -29,7 +29,7 @@ from harness_tui.children.environment import (
     foreground_environment,
 )
 from harness_tui.children.exits import watch_exit
-from harness_tui.children.foreground import ForegroundProgram, ignoring_interrupts
+from harness_tui.children.foreground import ForegroundProgram, catching_interrupts, ignoring_interrupts
 from harness_tui.children.guard import Guard
 from harness_tui.children.ledger import ChildLedger, LedgerChild
 from harness_tui.children.listing import ProcessInfo, describe, stand_ins
@@ -167,32 +167,34 @@ class ChildRegistry:
         command = tuple(redact(part) for part in argv)
         self._reaper.watch()
         # On the loop's own thread: the terminal is the program's alone from here on, nobody waits for a frame.
-        process = self._start(
-            [program, *argv[1:]],
-            owner="foreground",
-            shown=command,
-            cwd=folder,
-            env=environment,
-            stdin=None,
-            stdout=None,
-            stderr=None,
-            own_session=False,
-        )
+        with catching_interrupts():
+            process = self._start(
+                [program, *argv[1:]],
+                owner="foreground",
+                shown=command,
+                cwd=folder,
+                env=environment,
+                own_session=False,
+            )
+            with ignoring_interrupts():
+                await self._leave_terminal_to(process)
+        return process.returncode
+
+    async def _leave_terminal_to(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for the end of a program on the terminal; it is ended where nobody waits any more."""
         with self._raw_lock:
             self._raw.pop(process.pid, None)
             self._foreground[process.pid] = ForegroundProgram(process)
         exited = asyncio.Event()
         unwatch = watch_exit(process, lambda _status: exited.set())
         try:
-            with ignoring_interrupts():
-                await exited.wait()
+            await exited.wait()
         finally:
             unwatch()
             if process.poll() is None:
                 await asyncio.to_thread(terminate, process)
             self._foreground.pop(process.pid, None)
             self._strike(process.pid)
-        return process.returncode
 
     def list(self) -> list[ProcessInfo]:
         """Return what runs now, oldest first. Blocks for some milliseconds: call it in a thread."""
@@ -274,9 +276,9 @@ class ChildRegistry:
         shown: tuple[str, ...],
         cwd: Path,
         env: Mapping[str, str],
-        stdin: int | None,
-        stdout: int | None,
-        stderr: int | None,
+        stdin: int | None = None,
+        stdout: int | None = None,
+        stderr: int | None = None,
         own_session: bool = True,
     ) -> subprocess.Popen[bytes]:
         # The lock makes close() and close_now() see every process: one that is started is in _raw or refused.

@@ -8,6 +8,7 @@ import signal
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,6 +107,29 @@ async def test_a_foreground_program_shares_our_group_and_its_status_comes_back(t
     assert signal.getsignal(signal.SIGINT) is before
     assert registry.list() == []
     await registry.close()
+
+
+async def test_ctrl_c_is_the_programs_alone_from_before_it_starts(
+    tmp_path: Path, python: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry, ours = ChildRegistry(), list[int]()
+    start, before = registry._start, signal.signal(signal.SIGINT, lambda number, _: ours.append(number))
+
+    def interrupted(*words: Any, **how: Any) -> Any:
+        process = start(*words, **how)
+        signal.raise_signal(signal.SIGINT)  # the key is pressed at once
+        return process
+
+    monkeypatch.setattr(registry, "_start", interrupted)
+    check = "import signal, sys; sys.exit(signal.getsignal(signal.SIGINT) is not signal.default_int_handler)"
+    try:
+        assert await registry.foreground([python, "-c", check], cwd=tmp_path) == 0
+        assert ours == []
+        signal.raise_signal(signal.SIGINT)
+        assert ours == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
+        await registry.close()
 
 
 async def test_a_missing_foreground_program_is_named(tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ def test_a_problem_is_mended_in_the_editor_also_after_one_was_interrupted(home: 
     shell.send("/mine now")
     shell.wait_for("F3 opens")
     assert "Mended" in shell.text()
-    shell.send("\x15/quit")
+    shell.send("\x15")
+    shell.wait_for("? for help")
+    shell.send("/quit")
     shell.settle(0.3)
     shell.send("\r")
     assert shell.wait_exit() == 0
