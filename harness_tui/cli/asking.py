@@ -78,7 +78,9 @@ async def ask_at_terminal(live: LiveSession, subscription: Subscription) -> None
             case PermissionRequested() as request:
                 await live.send(await _permission(request))
             case QuestionAsked() as question:
-                await live.send(await _question(question))
+                from harness_tui.cli.forms import answer_at_terminal
+
+                await live.send(await answer_at_terminal(question, _read_line))
             case _:
                 continue
 
@@ -152,23 +154,6 @@ def _offer(request: PermissionRequested, index: int) -> str:
         return f"allow, and go on in the mode {offer.mode}"
     rules = ", ".join(f"{rule.permission} {rule.pattern}" for rule in offer.rules)
     return f"allow for the {offer.scope}: {rules}"
-
-
-async def _question(asked: QuestionAsked) -> Answer:
-    warn(f"{asked.source} asks: {asked.title}")
-    if not asked.questions:
-        warn("this form needs the full shell or --ask input; it was declined")
-        return Answer(asked.request, "decline")
-    content: dict[str, Any] = {}
-    for question in asked.questions:
-        write_notice(clean_for_display(question.text) + "\n")
-        for number, option in enumerate(question.options, 1):
-            write_notice(f"  {number} {clean_for_display(option.label, one_line=True)}\n")
-        answer = (await _read_line("> ")).strip()
-        if answer.isdecimal() and 1 <= int(answer) <= len(question.options):
-            answer = question.options[int(answer) - 1].label
-        content[question.id] = [answer] if question.multiple else answer
-    return Answer(asked.request, "accept", content=content)
 
 
 async def _read_line(prompt: str) -> str:

@@ -16,7 +16,18 @@ import httpx2
 from mcp import Client, MCPError
 from mcp.client.session import ClientRequestContext
 from mcp.client.subscriptions import SubscriptionLost
-from mcp_types import Implementation, ListRootsResult, PromptListChangedNotification, Root, ToolListChangedNotification
+from mcp_types import (
+    INVALID_REQUEST,
+    ElicitRequestParams,
+    ElicitRequestURLParams,
+    ElicitResult,
+    ErrorData,
+    Implementation,
+    ListRootsResult,
+    PromptListChangedNotification,
+    Root,
+    ToolListChangedNotification,
+)
 from mcp_types.methods import validate_server_result
 
 from harness_tui._version import __version__
@@ -28,6 +39,7 @@ from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.discovery import discover
 from harness_tui.mcp.exchange import Exchange, without_surrogates
 from harness_tui.mcp.listing import CallOutcome, Listing
+from harness_tui.mcp.people import People
 from harness_tui.mcp.reasons import (
     CONNECTION_CLOSED,
     StartError,
@@ -73,9 +85,11 @@ class Connection:
         spawner: ProcessSpawner,
         egress: Egress,
         root: Path,
+        people: People,
         on_listing: OnListing,
     ) -> None:
         self._server = server
+        self._people = people
         self._mode = mode
         self._root = root
         self._on_listing = on_listing
@@ -140,6 +154,7 @@ class Connection:
             self.transport,
             mode=self._mode,
             list_roots_callback=self._list_roots,
+            elicitation_callback=self._elicit if self._people.present else None,
             message_handler=self._on_message,
             client_info=Implementation(name="harness", version=__version__),
             cache=None,
@@ -225,6 +240,17 @@ class Connection:
     async def _list_roots(self, context: ClientRequestContext) -> ListRootsResult:
         return ListRootsResult(roots=[Root.model_validate({"uri": self._root.as_uri(), "name": self._root.name})])
 
+    async def _elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult | ErrorData:
+        name = self._server.name
+        if isinstance(params, ElicitRequestURLParams):
+            reply = await self._people.page(name, params.message, params.url)
+        else:
+            reply = await self._people.form(name, params.message, params.requested_schema)
+        if reply.nobody:
+            return ErrorData(code=INVALID_REQUEST, message="nobody can be asked here")
+        form = reply.action == "accept" and not isinstance(params, ElicitRequestURLParams)
+        return ElicitResult(action=reply.action, content=reply.content if form else None)
+
     async def _on_message(self, message: object) -> None:
         match message:
             case ToolListChangedNotification() | PromptListChangedNotification():
@@ -281,13 +307,15 @@ class Connection:
             on_progress(progress, total, message)
 
         sent = cast(dict[str, Any], without_surrogates(arguments))
-        result = await self._connected().call_tool(tool, sent, progress_callback=progressed)
+        with self._people.calling(self._server.name):
+            result = await self._connected().call_tool(tool, sent, progress_callback=progressed)
         content = tuple(block.model_dump(by_alias=True, exclude_none=True) for block in result.content)
         return CallOutcome(content, result.structured_content, result.is_error)
 
     async def get_prompt(self, name: str, arguments: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
         """Return the messages of a prompt as pairs of role and content block in wire form."""
-        result = await self._connected().get_prompt(name, cast(dict[str, str], without_surrogates(arguments)))
+        with self._people.calling(self._server.name):
+            result = await self._connected().get_prompt(name, cast(dict[str, str], without_surrogates(arguments)))
         return [
             (message.role, message.content.model_dump(by_alias=True, exclude_none=True)) for message in result.messages
         ]

@@ -27,19 +27,26 @@ async def within(
     what: str,
     on_progress: OnProgress | None,
     abandon: Callable[[asyncio.Future[Any]], None],
+    away: Callable[[], float] = lambda: 0.0,
 ) -> T:
     """Await ``request``; it is given the function to report progress with.
+
+    ``away`` are the seconds, all in all, in which the server waited for a person: they do not count.
 
     Raises :class:`CallError` when it is too slow, else what the request raises. A request that is given up is handed to
     ``abandon`` while it cancels.
     """
     loop = asyncio.get_running_loop()
-    hard_limit = loop.time() + times.total
-    heard = loop.time()
+
+    def counted() -> float:
+        return loop.time() - away()
+
+    hard_limit = counted() + times.total
+    heard = counted()
 
     def report(progress: float, total: float | None, message: str | None) -> None:
         nonlocal heard
-        heard = loop.time()
+        heard = counted()
         if on_progress is not None:
             on_progress(progress, total, message)
 
@@ -47,9 +54,9 @@ async def within(
     try:
         while not task.done():
             limit = min(heard + times.idle, hard_limit)
-            if loop.time() >= limit:
+            if (left := limit - counted()) <= 0:
                 raise _too_slow(times, server, what, by_total=limit >= hard_limit)
-            await asyncio.wait({task}, timeout=limit - loop.time())
+            await asyncio.wait({task}, timeout=left)
     finally:
         if not task.done():
             task.cancel()

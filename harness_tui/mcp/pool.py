@@ -24,6 +24,7 @@ from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.listing import CallOutcome, Listing, ServerStatus, ToolDefinition
 from harness_tui.mcp.manifest import ManifestCache
 from harness_tui.mcp.names import exposed_names, sanitised
+from harness_tui.mcp.people import People
 from harness_tui.mcp.reasons import CallError
 from harness_tui.mcp.supervisor import Supervisor
 from harness_tui.mcp.tool import McpTool
@@ -35,6 +36,7 @@ class McpPool:
     """A ``ToolSource`` and a ``PromptSource`` over all configured servers.
 
     ``cache_dir`` holds manifests, ``root`` is the project root, ``reserved`` are the names of built-in tools.
+    ``people``: servers may ask a person while they are called.
     Untrusted, disabled and faulty entries are listed with their reason and never started.
     """
 
@@ -49,6 +51,7 @@ class McpPool:
         cache_dir: Path,
         root: Path,
         reserved: Container[str] = (),
+        people: bool = False,
     ) -> None:
         self._sink = sink
         self._audit = audit
@@ -56,8 +59,11 @@ class McpPool:
         self._reserved = reserved
         slots = asyncio.Semaphore(STARTS_AT_ONCE)
         egress = egress or Egress(audit=audit)
+        asking = People(present=people)
         self._supervisors = {
-            name: Supervisor(servers[name], spawner=spawner, egress=egress, root=root, events=self, slots=slots)
+            name: Supervisor(
+                servers[name], spawner=spawner, egress=egress, root=root, events=self, slots=slots, people=asking
+            )
             for name in sorted(servers)
         }
         self._tools: dict[str, McpTool] | None = None

@@ -21,6 +21,7 @@ from harness_tui.egress.egress import Egress
 from harness_tui.mcp import sdk
 from harness_tui.mcp.deadlines import OnProgress, within
 from harness_tui.mcp.listing import CallOutcome, Listing
+from harness_tui.mcp.people import People
 from harness_tui.mcp.reasons import (
     UNSUPPORTED_PROTOCOL,
     CallError,
@@ -67,6 +68,7 @@ class Supervisor:
         root: Path,
         events: SupervisorEvents,
         slots: asyncio.Semaphore,
+        people: People,
     ) -> None:
         self.server = server
         self.state: McpState = "idle"
@@ -79,6 +81,7 @@ class Supervisor:
         self._root = root
         self._events = events
         self._slots = slots
+        self._people = people
         self._connection: Connection | None = None
         self._latest: Connection | None = None
         self._starting: asyncio.Task[None] | None = None
@@ -245,6 +248,7 @@ class Supervisor:
             spawner=self._spawner,
             egress=self._egress,
             root=self._root,
+            people=self._people,
             on_listing=self._relisted,
         )
         self._latest = connection
@@ -368,6 +372,7 @@ class Supervisor:
                 what=what,
                 on_progress=on_progress,
                 abandon=self._abandon,
+                away=lambda: self._people.away(self.server.name),
             )
         except CallError:
             raise

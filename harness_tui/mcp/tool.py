@@ -18,6 +18,7 @@ from harness_tui.core.values import SourceRef, ToolSpec
 from harness_tui.mcp.content import Rendered, render
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.listing import CallOutcome, ToolDefinition
+from harness_tui.mcp.people import asked_by
 
 _TITLE_CHARS: Final = 100
 _ARGUMENT_CHARS: Final = 40
@@ -77,13 +78,14 @@ class McpTool:
 
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:
         """Call the tool, progress reported. Raises ``ToolError`` when the server cannot be had or the call fails."""
-        outcome = await self._caller.call(
-            self.server,
-            self.definition.name,
-            cast(dict[str, Any], prepared.state),
-            on_progress=_Progress(context),
-            fingerprint=self._spec.fingerprint,
-        )
+        with asked_by(context.ask):
+            outcome = await self._caller.call(
+                self.server,
+                self.definition.name,
+                cast(dict[str, Any], prepared.state),
+                on_progress=_Progress(context),
+                fingerprint=self._spec.fingerprint,
+            )
         if _is_small(outcome):
             return self._result(outcome, context)
         return await asyncio.to_thread(self._result, outcome, context)

@@ -121,6 +121,7 @@ class Workspace:
             cache_dir=self.places.manifests,
             root=self.project.root,
             reserved=RESERVED_TOOLS,
+            people=self._somebody_answers(),
         )
         self.lsp = LspPool(
             self.project.root,
@@ -169,6 +170,11 @@ class Workspace:
             self.mcp.start()
         else:
             await self.mcp.load()
+
+    def _somebody_answers(self) -> bool:
+        """Whether servers may ask while they are called: a person, or a script with answers."""
+        model = self.options.flags.model or self.loaded.settings.model or ""
+        return self.options.policy == "person" or model.startswith("replay:")
 
     def _cold_wait(self) -> float:
         configured = self.loaded.settings.lsp.cold_wait_ms

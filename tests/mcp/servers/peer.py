@@ -39,11 +39,12 @@ def incoming():
         yield json.loads(line)
 
 
-def serve(on_call, tools=None, capabilities=None):
+def serve(on_call, tools=None, capabilities=None, on_initialize=lambda message: None):
     """Answer the handshake and listings; ``on_call(request)`` sees to tool calls and to all else that comes in."""
     for message in incoming():
         method = message.get("method")
         if method == "initialize":
+            on_initialize(message)
             result = {
                 "protocolVersion": "2025-11-25",
                 "capabilities": capabilities or {"tools": {}},
