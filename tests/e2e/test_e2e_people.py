@@ -11,9 +11,10 @@ SERVER = Path(__file__).parents[1] / "mcp" / "servers" / "asks.py"
 
 
 def test_a_form_is_answered_by_the_script_and_the_answer_is_in_the_record(home: Home) -> None:
-    home.user_config(
-        f"mcp:\n  asks: {{command: [{sys.executable}, {SERVER}]}}\npermission: [{{permission: mcp, pattern: asks_form, action: allow}}]\n"
-    )
+    home.user_config(f"""
+        mcp: {{asks: {{command: [{sys.executable}, {SERVER}]}}}}
+        permission: [{{permission: mcp, pattern: asks_form, action: allow}}]
+        """)
     home.write(
         "script.yaml",
         """
@@ -29,5 +30,5 @@ def test_a_form_is_answered_by_the_script_and_the_answer_is_in_the_record(home: 
     (asked,), (answered,), (finished,) = ran.of("question_asked"), ran.of("question_answered"), ran.of("tool_finished")
     assert (asked["source"], asked["title"]) == ("asks", "Who are you?")
     assert answered["content"] == {"name": "Ada"}
-    assert '"colour": "green"' in finished["message"]["text"]
+    assert '"colour": "green"' in finished["output"]
     home.assert_nothing_left()
