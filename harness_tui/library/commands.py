@@ -82,7 +82,18 @@ class CommandIndex:
         key = name_key(name)
         if key in RESERVED:
             return None
-        return self.exact(name) or self.tails.get(key) or self.folded.get(key.casefold())
+        return self.exact(name) or self.tails.get(key) or self.folded.get(key.casefold()) or self._in_scope(key)
+
+    def _in_scope(self, key: str) -> Command | None:
+        """Return what ``scope/name`` means where the name is a last part, or differs in case."""
+        scope, _, rest = key.partition("/")
+        if scope not in _SCOPES or not rest:
+            return None
+        of_scope = [(other, command) for (place, other), command in self.scoped.items() if place == scope]
+        usable = [(other, command) for other, command in of_scope if command.trusted]
+        tails = [command for other, command in usable if _tail(other) == rest]
+        folded = [command for other, command in usable if other.casefold() == rest.casefold()]
+        return next((same[0] for same in (tails, folded) if len(same) == 1), None)
 
     def find_untrusted(self, name: str) -> Command | None:
         """Return the command that ``name`` would mean if its folder were trusted."""

@@ -35,6 +35,7 @@ async def appears(path: Path) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.rule("3.3.11", "3.3.12")
 @pytest.mark.parametrize(
     ("rules", "reason", "code"),
     [
@@ -54,6 +55,7 @@ async def test_one_part_that_is_not_allowed_stops_all_before_any_runs(
     assert len(show.requests()) == (1 if code is None else 0)
 
 
+@pytest.mark.rule("3.3.12")
 async def test_a_grant_lets_parts_run_and_is_over_with_the_run(stage: Any) -> None:
     show = await stage(SCRIPT)
     command(show.project, "granted", "---\nallowed-tools: Bash(echo:*)\n---\n!`echo a` done")
@@ -64,6 +66,7 @@ async def test_a_grant_lets_parts_run_and_is_over_with_the_run(stage: Any) -> No
     assert len(show.requests()) == 1
 
 
+@pytest.mark.rule("3.3.8", "3.3.9", "3.3.10")
 async def test_the_question_names_command_and_words_and_a_no_sends_nothing(stage: Any) -> None:
     show = await stage(SCRIPT, policy="person")
     command(show.project, "say", '---\nagent: plan\n---\n```!\ntouch a "$1"\n```\n')
@@ -84,6 +87,7 @@ async def test_the_question_names_command_and_words_and_a_no_sends_nothing(stage
     assert (show.project / "b c").exists()
 
 
+@pytest.mark.rule("3.3.21", "3.3.14")
 async def test_a_cancel_ends_the_part_that_runs_and_sends_nothing(stage: Any) -> None:
     show = await stage(SCRIPT, rules=ALLOWED)
     command(show.project, "slow", "!`touch one; sleep 60` !`touch two`")
@@ -98,6 +102,7 @@ async def test_a_cancel_ends_the_part_that_runs_and_sends_nothing(stage: Any) ->
     assert [message["text"] for message in show.requests()[-1]["messages"]][-1] == "hello"
 
 
+@pytest.mark.rule("3.3.21")
 async def test_a_cancel_while_it_is_asked_runs_nothing(stage: Any) -> None:
     show = await stage(SCRIPT, policy="person")
     command(show.project, "ask", "!`touch one`")
@@ -111,6 +116,7 @@ async def test_a_cancel_while_it_is_asked_runs_nothing(stage: Any) -> None:
     assert show.requests() == []
 
 
+@pytest.mark.rule("3.5.2", "3.5.3", "3.5.4", "3.5.5")
 async def test_agent_and_model_of_a_command_hold_for_its_run_alone(stage: Any) -> None:
     agents: dict[str, Any] = {"own": {"mode": "primary"}, "bare": {"mode": "primary"}}
     show = await stage(SCRIPT, settings={"agents": agents})
@@ -135,6 +141,7 @@ async def test_agent_and_model_of_a_command_hold_for_its_run_alone(stage: Any) -
     assert any("nobody/knows" in notice.text for notice in show.of(Notice))
 
 
+@pytest.mark.rule("3.5.1")
 async def test_a_command_that_names_an_unknown_agent_sends_nothing(stage: Any) -> None:
     show = await stage(SCRIPT, rules=ALLOWED)
     command(show.project, "ghost", "---\nagent: ghost\n---\n!`touch one`")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from fakes.fake_tool import FakeTool
 
 from harness_tui.core.events import (
@@ -174,6 +175,7 @@ async def test_a_summary_that_is_cancelled_leaves_the_history(stage):
     assert texts(show.requests()[-1]) == ["one", BIG, "two"]
 
 
+@pytest.mark.rule("3.9.10", "3.9.11")
 async def test_steps_files_and_skills_stay_and_the_catalogue_is_sent_once(stage):
     show = await stage({"turns": []})
     skill = show.project / ".harness" / "skills" / "brew" / "SKILL.md"
@@ -212,6 +214,7 @@ async def test_steps_files_and_skills_stay_and_the_catalogue_is_sent_once(stage)
     assert "loaded already" in texts(sent)[-1]
 
 
+@pytest.mark.rule("3.9.12")
 async def test_a_resumed_session_goes_on_after_the_summary(stage):
     show = await stage({"internal": ["sum"], "turns": [{"text": BIG}]}, settings={"compaction": {"keep": 0}})
     await show.say("one " + BIG)

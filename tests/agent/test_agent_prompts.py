@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from harness_tui.core.events import Notice, RunFinished
 from harness_tui.core.intents import Cancel, Submit
 from harness_tui.sessions.transcript import Said, read
@@ -25,6 +27,7 @@ def messages(show: Any) -> list[tuple[str, str]]:
     return [(message["role"], message["text"]) for message in show.requests()[-1]["messages"]]
 
 
+@pytest.mark.rule("3.6.1", "3.6.2", "3.6.4", "3.6.5")
 async def test_a_prompt_is_fetched_with_its_words_and_sent_verbatim_in_its_roles(stage: Any) -> None:
     show = await stage({"turns": [{"text": "hi"}, {"text": "that one"}]}, settings=configured())
     (show.project / "secret.txt").write_text("the secret")
@@ -50,6 +53,7 @@ async def test_a_prompt_is_fetched_with_its_words_and_sent_verbatim_in_its_roles
     assert [(message.role, message.text) for message in kept][2:9] == talk + end
 
 
+@pytest.mark.rule("3.6.3")
 async def test_what_cannot_be_had_sends_nothing_and_says_why(stage: Any) -> None:
     rules = ({"permission": "mcp", "pattern": "other_get_prompt", "action": "deny"},)
     settings = configured()
@@ -77,6 +81,7 @@ async def test_what_cannot_be_had_sends_nothing_and_says_why(stage: Any) -> None
     assert show.requests() == []
 
 
+@pytest.mark.rule("3.6.1")
 async def test_names_that_are_typed_alike_stay_apart_and_new_prompts_are_found(stage: Any) -> None:
     show = await stage({"turns": [{"text": "ok"}] * 9}, settings=configured())
     for line, text in [("/mcp:desk:a_b", "a_b"), ("/mcp:desk:read.file", "read.file"), ("/desk:grow", "grow")]:

@@ -49,6 +49,7 @@ def own(request: dict[str, Any]) -> tuple[list[str], list[str]]:
     return [name for name in listed if name.startswith("t-")], [name for name in names if name.startswith("t-")]
 
 
+@pytest.mark.rule("3.9.8", "3.7.16")
 async def test_catalogue_and_tool_name_what_the_agent_may_load_also_after_a_change(stage: Any, skills: Any) -> None:
     for name in ("t-review", "t-trim", "t-secret", "t-manual"):
         skills(name, **({"disable_model_invocation": "yes"} if name == "t-manual" else {}))
@@ -76,6 +77,7 @@ async def test_catalogue_and_tool_name_what_the_agent_may_load_also_after_a_chan
     assert own(show.requests()[-1]) == (["t-new", "t-review", "t-secret"],) * 2
 
 
+@pytest.mark.rule("3.9.15")
 async def test_a_denied_skill_is_refused_to_the_model_and_to_who_types_it(stage: Any, skills: Any) -> None:
     skills("t-secret")
     skills("t-open")
@@ -93,6 +95,7 @@ async def test_a_denied_skill_is_refused_to_the_model_and_to_who_types_it(stage:
     assert len(show.requests()) == 2
 
 
+@pytest.mark.rule("3.9.10", "3.9.11", "3.9.12")
 async def test_loaded_skills_outlive_summaries_whole_newest_first_and_the_catalogue_stays_one(
     stage: Any, skills: Any
 ) -> None:
@@ -142,6 +145,7 @@ async def closed(show: Any) -> str:
     return live.id
 
 
+@pytest.mark.rule("3.9.11")
 async def test_the_model_is_told_which_skills_a_summary_left_out(stage: Any, skills: Any) -> None:
     skills("t-huge", "huge " * 9_900)
     show = await stage({"turns": [load("t-huge"), {"text": "a"}, {"text": "b"}]}, settings=KEEP_NONE)
@@ -152,6 +156,7 @@ async def test_the_model_is_told_which_skills_a_summary_left_out(stage: Any, ski
     assert "to be loaded again: t-huge" in show.requests()[-1]["messages"][0]["text"]
 
 
+@pytest.mark.rule("3.9.9", "3.7.16")
 async def test_a_live_edit_counts_at_once_and_the_same_text_is_given_once(stage: Any, skills: Any) -> None:
     path = skills("t-one", "Version one.")
     show = await stage(
@@ -183,6 +188,7 @@ async def test_a_live_edit_counts_at_once_and_the_same_text_is_given_once(stage:
     assert (await show.say("/t-one")).error.kind == "unknown-command"
 
 
+@pytest.mark.rule("3.9.9")
 async def test_what_a_cancel_took_away_is_given_again(stage: Any, skills: Any) -> None:
     skills("t-one")
     began = asyncio.Event()
@@ -207,6 +213,7 @@ async def test_what_a_cancel_took_away_is_given_again(stage: Any, skills: Any) -
 # --- what loading allows -------------------------------------------------------------------------
 
 
+@pytest.mark.rule("3.3.12")
 async def test_allowed_tools_hold_for_that_run_in_a_trusted_folder_and_never_over_a_deny(
     stage: Any, skills: Any, tmp_path: Path
 ) -> None:

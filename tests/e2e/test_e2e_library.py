@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from e2e_home import Home, request_log
 
 SERVER = Path(__file__).parents[1] / "mcp" / "servers" / "prompts.py"
@@ -45,6 +46,7 @@ def last_text(request: dict[str, Any]) -> str:
     return request["messages"][-1]["text"]
 
 
+@pytest.mark.rule("3.7.10", "3.7.12", "3.7.13", "3.7.16", "3.9.10", "3.9.15", "3.6.4")
 def test_one_process_shows_who_wins_what_is_denied_and_what_stays(home: Home) -> None:
     scene(home)
     home.trust()
@@ -108,6 +110,7 @@ def test_one_process_shows_who_wins_what_is_denied_and_what_stays(home: Home) ->
     assert "loaded already" in ran.of("tool_finished")[0]["output"]
 
 
+@pytest.mark.rule("3.7.15")
 def test_what_an_untrusted_folder_brings_is_refused_and_sends_nothing(home: Home) -> None:
     scene(home, server=False)
     home.write("play.yaml", json.dumps({"log": "log.jsonl", "turns": []}))

@@ -26,6 +26,7 @@ SKILLS = {
 }
 
 
+@pytest.mark.rule("4.3")
 def test_the_bundled_commands_are_complete_and_clean() -> None:
     index = CommandRegistry().refresh([Root(bundled("commands"), "bundled", True)])
     assert set(index.names) == COMMANDS
@@ -35,6 +36,7 @@ def test_the_bundled_commands_are_complete_and_clean() -> None:
         assert command.argument_hint
 
 
+@pytest.mark.rule("4.3", "3.2.28")
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 async def test_a_bundled_command_needs_no_shell_and_takes_its_arguments(expand: Expand, name: str) -> None:
     text = (bundled("commands") / f"{name}.md").read_text()
@@ -46,6 +48,7 @@ async def test_a_bundled_command_needs_no_shell_and_takes_its_arguments(expand: 
     assert len(bare.message) > 500
 
 
+@pytest.mark.rule("4.3")
 def test_the_bundled_skills_are_complete_and_clean() -> None:
     skills = read_folder(bundled("skills")).skills
     assert {skill.name for skill in skills} == SKILLS
@@ -55,6 +58,7 @@ def test_the_bundled_skills_are_complete_and_clean() -> None:
         assert "Use it when" in skill.description
 
 
+@pytest.mark.rule("4.3", "3.2.28")
 @pytest.mark.parametrize("path", sorted(bundled("skills").glob("*/SKILL.md")), ids=lambda path: path.parent.name)
 async def test_a_bundled_skill_typed_as_a_command_keeps_its_text(expand: Expand, path: Path) -> None:
     text = path.read_text()
@@ -62,17 +66,20 @@ async def test_a_bundled_skill_typed_as_a_command_keeps_its_text(expand: Expand,
     assert (await expand(text, "please")).message == f"{body}\n\nplease"
 
 
+@pytest.mark.rule("4.3")
 @pytest.mark.parametrize("path", sorted(bundled("skills").iterdir()), ids=lambda path: path.name)
 def test_a_bundled_skill_passes_the_validator_of_the_format(path: Path) -> None:
     assert skills_ref.validate(path) == []
 
 
+@pytest.mark.rule("4.3")
 def test_the_validator_of_the_format_finds_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other/SKILL.md").write_text("---\nname: some\ndescription: x\n---\nx\n")
     assert len(skills_ref.validate(tmp_path / "other")) == 1
 
 
+@pytest.mark.rule("4.3")
 def test_every_verb_that_the_bundled_texts_name_exists() -> None:
     paths = [*bundled("commands").glob("*.md"), *bundled("skills").glob("*/SKILL.md")]
     named = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from library_scene import Scene
 
 from harness_tui.library.commands import RESERVED
@@ -24,6 +25,7 @@ def codes(library: Library) -> list[str]:
     return [item.code for item in library.problems()]
 
 
+@pytest.mark.rule("3.7.1", "3.7.2", "3.7.3", "3.7.5")
 def test_the_path_below_the_root_is_the_name(scene: Scene) -> None:
     scene.command("project", "git/pr/open")
     scene.command("project", "svelte:a11y")
@@ -34,6 +36,7 @@ def test_the_path_below_the_root_is_the_name(scene: Scene) -> None:
     assert path_of(library, "svelte/a11y") == scene.root / ".harness/commands/svelte:a11y.md"
 
 
+@pytest.mark.rule("3.7.3")
 def test_a_last_part_counts_only_while_it_is_unique(scene: Scene) -> None:
     scene.command("project", "git/commit")
     scene.command("project", "hg/commit")
@@ -44,6 +47,7 @@ def test_a_last_part_counts_only_while_it_is_unique(scene: Scene) -> None:
     assert path_of(library, "review") == scene.root / ".harness/commands/review.md"
 
 
+@pytest.mark.rule("3.7.5")
 def test_case_counts_first_and_a_unique_name_is_found_in_any(scene: Scene) -> None:
     scene.command("project", "Deploy")
     scene.command("project", "test")
@@ -54,11 +58,26 @@ def test_case_counts_first_and_a_unique_name_is_found_in_any(scene: Scene) -> No
     assert library.find_command("TEST") is None
 
 
+@pytest.mark.rule("3.7.3", "3.7.5", "3.7.12")
+def test_a_name_with_its_scope_is_found_like_one_without(scene: Scene) -> None:
+    own = scene.command("user", "git/Deploy", "one")
+    path = scene.command("project", "hg/Deploy", "two")
+    library = scene.library()
+    for spelling in ("project:hg/Deploy", "project:Deploy", "project/hg/deploy"):
+        assert path_of(library, spelling) == path
+    assert path_of(library, "user:Deploy") == own
+    assert library.find_command("Deploy") is None
+    for unknown in ("project:", "project:x", "bundled:Deploy", "nobody:Deploy"):
+        assert library.find_command(unknown) is None
+
+
+@pytest.mark.rule("3.7.1")
 def test_a_composed_name_is_found_in_either_normal_form(scene: Scene) -> None:
     scene.command("project", "cafe\u0301")
     assert scene.library().find_command("caf\u00e9") is not None
 
 
+@pytest.mark.rule("3.7.10", "3.7.13")
 def test_later_roots_win_and_each_shadowing_is_told_once_with_both_paths(scene: Scene) -> None:
     bundled = scene.command("bundled", "a", "one")
     user = scene.command("user", "a", "two")
@@ -76,6 +95,7 @@ def test_later_roots_win_and_each_shadowing_is_told_once_with_both_paths(scene: 
         assert path_of(library, f"{scope}:a") == path
 
 
+@pytest.mark.rule("3.7.13")
 def test_copies_that_are_the_same_to_the_byte_are_no_warning(scene: Scene) -> None:
     user = scene.command("user", "a")
     project = scene.command("project", "a")
@@ -87,6 +107,7 @@ def test_copies_that_are_the_same_to_the_byte_are_no_warning(scene: Scene) -> No
     assert codes(library) == ["shadowed"]
 
 
+@pytest.mark.rule("3.7.11")
 def test_the_folders_of_one_scope_have_a_fixed_order(scene: Scene) -> None:
     places = (".claude/commands", ".opencode/command", ".opencode/commands", ".harness/command", ".harness/commands")
     for place in places:
@@ -96,12 +117,14 @@ def test_the_folders_of_one_scope_have_a_fixed_order(scene: Scene) -> None:
     assert [item.code for item in library.problems() if item.level == "info"] == ["folder-name"]
 
 
+@pytest.mark.rule("3.7.10")
 def test_the_persons_own_folders_are_read(scene: Scene) -> None:
     for place in (".claude/commands", ".config/opencode/commands", ".config/harness/commands"):
         scene.write(f"home/{place}/x.md", place)
         assert path_of(scene.library(), "x") == scene.home / place / "x.md"
 
 
+@pytest.mark.rule("3.7.11")
 def test_folders_nearer_to_the_start_win(scene: Scene) -> None:
     scene.write("root/.harness/commands/x.md", "root")
     near = scene.write("root/sub/.claude/commands/x.md", "near")
@@ -109,6 +132,7 @@ def test_folders_nearer_to_the_start_win(scene: Scene) -> None:
     assert path_of(scene.library(), "x") == near
 
 
+@pytest.mark.rule("3.7.14")
 def test_a_start_in_the_home_folder_reads_its_commands_once_as_the_persons(scene: Scene) -> None:
     scene.write("home/.claude/commands/x.md", "x")
     scene.root = scene.start = scene.home
@@ -118,6 +142,7 @@ def test_a_start_in_the_home_folder_reads_its_commands_once_as_the_persons(scene
     assert codes(library) == []
 
 
+@pytest.mark.rule("3.7.12")
 def test_a_reserved_name_is_never_taken_but_can_be_reached(scene: Scene) -> None:
     path = scene.command("project", "help")
     scene.command("project", "git/new")
@@ -129,6 +154,7 @@ def test_a_reserved_name_is_never_taken_but_can_be_reached(scene: Scene) -> None
     assert {"clear", "exit", "sessions", "mcp", "quit"} <= RESERVED
 
 
+@pytest.mark.rule("3.7.6")
 def test_an_alias_works_and_never_takes_a_name(scene: Scene) -> None:
     path = scene.command("project", "review", "---\naliases: [rv, test, help]\n---\nx")
     scene.command("project", "test")
@@ -138,12 +164,14 @@ def test_an_alias_works_and_never_takes_a_name(scene: Scene) -> None:
     assert codes(library).count("alias") == 2
 
 
+@pytest.mark.rule("3.7.7")
 def test_hidden_files_drafts_and_readmes_are_no_commands(scene: Scene) -> None:
     for name in (".x", "_x", "README", "readme", ".git/y", "_drafts/z", "sub/README"):
         scene.command("project", name)
     assert scene.library().commands() == []
 
 
+@pytest.mark.rule("3.7.4")
 def test_a_name_with_a_blank_is_told_and_left_out(scene: Scene) -> None:
     scene.command("project", "my command")
     scene.command("project", "good")
@@ -152,6 +180,7 @@ def test_a_name_with_a_blank_is_told_and_left_out(scene: Scene) -> None:
     assert codes(library) == ["name"]
 
 
+@pytest.mark.rule("3.8.7", "3.8.8")
 def test_bad_files_are_told_one_by_one_and_take_nobody_down(scene: Scene) -> None:
     for number in range(9):
         scene.command("project", f"good{number}")
@@ -172,11 +201,13 @@ def test_bad_files_are_told_one_by_one_and_take_nobody_down(scene: Scene) -> Non
     assert len(library.problems()) == 7
 
 
+@pytest.mark.rule("3.8.11")
 def test_a_link_that_became_text_is_told(scene: Scene) -> None:
     scene.command("project", "x", "../shared/review.md")
     assert codes(scene.library()) == ["link"]
 
 
+@pytest.mark.rule("3.7.9")
 def test_loops_of_links_end_and_a_linked_file_counts_once(scene: Scene) -> None:
     scene.command("project", "z/real")
     os.symlink("..", scene.root / ".harness/commands/z/loop")
@@ -185,6 +216,7 @@ def test_loops_of_links_end_and_a_linked_file_counts_once(scene: Scene) -> None:
     assert len(scene.library().commands()) == 1
 
 
+@pytest.mark.rule("3.7.9")
 def test_a_linked_folder_of_commands_is_followed(scene: Scene) -> None:
     scene.write("dotfiles/commands/x.md", "x")
     (scene.home / ".config/harness").mkdir(parents=True)
@@ -192,6 +224,7 @@ def test_a_linked_folder_of_commands_is_followed(scene: Scene) -> None:
     assert names(scene.library()) == ["x"]
 
 
+@pytest.mark.rule("3.7.8")
 def test_depth_and_number_are_bounded_with_a_warning(scene: Scene) -> None:
     scene.command("project", "1/2/3/4/5/in")
     scene.command("project", "1/2/3/4/5/6/out")
@@ -205,6 +238,7 @@ def test_depth_and_number_are_bounded_with_a_warning(scene: Scene) -> None:
     assert codes(library).count("too-many") == 1
 
 
+@pytest.mark.rule("3.7.15")
 def test_commands_of_an_untrusted_folder_are_listed_and_shadow_nothing(scene: Scene) -> None:
     user = scene.command("user", "a")
     scene.command("project", "a")
@@ -221,6 +255,7 @@ def test_commands_of_an_untrusted_folder_are_listed_and_shadow_nothing(scene: Sc
     assert codes(library) == []
 
 
+@pytest.mark.rule("3.7.16", "3.7.17")
 def test_an_edit_counts_at_the_next_look_and_a_broken_one_keeps_the_last_good_copy(scene: Scene) -> None:
     path = scene.command("project", "x", "one")
     library = scene.library()
@@ -243,6 +278,7 @@ def test_an_edit_counts_at_the_next_look_and_a_broken_one_keeps_the_last_good_co
     assert library.commands() == []
 
 
+@pytest.mark.rule("4.2")
 def test_a_likely_name_is_suggested(scene: Scene) -> None:
     scene.command("project", "deploy")
     library = scene.library()
@@ -251,6 +287,7 @@ def test_a_likely_name_is_suggested(scene: Scene) -> None:
     assert library.suggest("qqqqqq") is None
 
 
+@pytest.mark.rule("4.2", "3.5.9")
 def test_completion_puts_beginnings_first_and_finds_likenesses(scene: Scene) -> None:
     scene.command("project", "review", "---\ndescription: Reads.\nargument-hint: '[file]'\n---\nx")
     scene.command("project", "git/review-all", "# Second line of menu\n")

@@ -68,6 +68,7 @@ def put_fifo(scene: Scene, name: str) -> None:
     os.mkfifo(scene.home / ".config/harness/skills" / name)
 
 
+@pytest.mark.rule("3.8.8", "3.9.1", "3.9.2", "3.9.6")
 @pytest.mark.parametrize("name", SKILL_FAULTS)
 def test_a_fault_among_skills_is_told_once_and_takes_nobody_down(scene: Scene, name: str) -> None:
     make, code, loaded = SKILL_FAULTS[name]
@@ -98,6 +99,7 @@ COMMAND_FAULTS: dict[str, tuple[str, str | bytes | None, str | None]] = {
 }
 
 
+@pytest.mark.rule("3.8.8", "3.8.10", "3.7.4")
 @pytest.mark.parametrize("name", COMMAND_FAULTS)
 def test_a_fault_among_commands_is_told_once_and_takes_nobody_down(scene: Scene, name: str) -> None:
     file, data, code = COMMAND_FAULTS[name]
@@ -114,6 +116,7 @@ def test_a_fault_among_commands_is_told_once_and_takes_nobody_down(scene: Scene,
     assert len(library.problems()) == (1 if code else 0)
 
 
+@pytest.mark.rule("3.7.9", "3.8.8")
 @pytest.mark.parametrize(
     ("target", "name", "code"),
     [
@@ -133,6 +136,7 @@ def test_a_link_that_leads_nowhere_or_back_is_told_once(scene: Scene, target: st
     assert [(item.code, item.path) for item in library.problems()] == [(code, str(place))]
 
 
+@pytest.mark.rule("3.8.8")
 def test_what_may_not_be_read_is_told_once_and_read_when_it_may(scene: Scene) -> None:
     closed = [scene.command("user", "closed"), scene.skill("user", "closed"), scene.skill("user", "folder").parent]
     scene.command("user", "good")
@@ -152,6 +156,7 @@ def test_what_may_not_be_read_is_told_once_and_read_when_it_may(scene: Scene) ->
     assert [command.name for command in library.commands()] == ["closed", "good"]
 
 
+@pytest.mark.rule("3.7.9", "3.7.1")
 def test_a_file_goes_by_its_own_name_whatever_links_lead_to_it(scene: Scene) -> None:
     scene.command("user", "z/real")
     own = scene.home / ".config/harness/commands"
@@ -163,6 +168,7 @@ def test_a_file_goes_by_its_own_name_whatever_links_lead_to_it(scene: Scene) -> 
     assert library.problems() == []
 
 
+@pytest.mark.rule("3.7.8")
 def test_a_file_beyond_the_limit_costs_one_line(scene: Scene) -> None:
     for number in range(COMMAND_FILES + 30):
         scene.command("user", f"c{number:04}")
@@ -171,6 +177,7 @@ def test_a_file_beyond_the_limit_costs_one_line(scene: Scene) -> None:
     assert [item.code for item in library.problems()] == ["too-many"]
 
 
+@pytest.mark.rule("3.8.6", "3.8.7")
 def test_a_file_with_thousands_of_faults_tells_twenty(scene: Scene) -> None:
     path = scene.command("user", "odd", "---\n" + "agent: a\n" * 1_800 + "---\nx")
     notes = scene.library().problems()

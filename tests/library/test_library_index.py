@@ -58,6 +58,7 @@ def no_reading(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return arm
 
 
+@pytest.mark.rule("4.5")
 def test_a_start_with_known_files_reads_none_and_knows_the_same(scene: Scene, no_reading: Callable[[], None]) -> None:
     fill(scene)
     first = items(scene.library())
@@ -66,6 +67,7 @@ def test_a_start_with_known_files_reads_none_and_knows_the_same(scene: Scene, no
     assert items(scene.library()) == first
 
 
+@pytest.mark.rule("4.5")
 def test_the_index_is_the_persons_own(scene: Scene) -> None:
     fill(scene)
     scene.library()
@@ -75,6 +77,7 @@ def test_the_index_is_the_persons_own(scene: Scene) -> None:
     assert stat.S_IMODE(files[0].parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.rule("4.5", "3.7.16")
 def test_what_changed_is_read_and_kept(scene: Scene, no_reading: Callable[[], None]) -> None:
     fill(scene)
     scene.library()
@@ -86,6 +89,7 @@ def test_what_changed_is_read_and_kept(scene: Scene, no_reading: Callable[[], No
     assert items(scene.library()) == items(second)
 
 
+@pytest.mark.rule("4.5")
 @pytest.mark.parametrize(
     "damage",
     [
@@ -111,6 +115,7 @@ def test_a_damaged_index_is_made_anew(
     assert items(scene.library()) == first
 
 
+@pytest.mark.rule("4.5")
 def test_another_version_reads_for_itself(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(scene)
     first = items(scene.library())
@@ -120,18 +125,21 @@ def test_another_version_reads_for_itself(scene: Scene, monkeypatch: pytest.Monk
     assert indexes(scene)[0].read_bytes() != before
 
 
+@pytest.mark.rule("4.5")
 def test_where_nothing_can_be_written_everything_is_read(scene: Scene) -> None:
     fill(scene)
     scene.write("cache/library", "a file where a folder is wanted")
     assert len(scene.library().commands()) == FROM_FILES + len(ODD)
 
 
+@pytest.mark.rule("4.5")
 def test_a_few_files_leave_no_index(scene: Scene) -> None:
     scene.command("user", "one")
     scene.library()
     assert not (scene.base / "cache").exists()
 
 
+@pytest.mark.rule("4.5", "3.7.17")
 def test_the_last_good_copy_is_known_though_it_was_not_read(scene: Scene) -> None:
     fill(scene)
     scene.library()
@@ -148,6 +156,7 @@ def test_the_last_good_copy_is_known_though_it_was_not_read(scene: Scene) -> Non
     assert again.error == "unterminated-frontmatter"
 
 
+@pytest.mark.rule("4.5")
 def test_copies_beyond_the_room_for_them_are_left_out(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_file, "_KEPT_BYTES", 100)
     fill(scene)
@@ -155,6 +164,7 @@ def test_copies_beyond_the_room_for_them_are_left_out(scene: Scene, monkeypatch:
     assert items(scene.library()) == first
 
 
+@pytest.mark.rule("4.5", "3.7.15")
 def test_trust_is_not_remembered(scene: Scene) -> None:
     for number in range(FROM_FILES):
         scene.command("project", f"c{number:02}")
@@ -165,6 +175,7 @@ def test_trust_is_not_remembered(scene: Scene) -> None:
     assert {item.trusted for item in [*library.commands(), *library.skills()]} == {False}
 
 
+@pytest.mark.rule("4.5")
 def test_indexes_of_folders_that_are_gone_are_removed(scene: Scene) -> None:
     old = scene.write("cache/library/commands-gone.index", "x")
     new = scene.write("cache/library/commands-other.index", "x")
@@ -174,6 +185,7 @@ def test_indexes_of_folders_that_are_gone_are_removed(scene: Scene) -> None:
     assert (old.exists(), new.exists()) == (False, True)
 
 
+@pytest.mark.rule("3.7.16")
 def test_a_command_is_read_anew_when_it_is_used(scene: Scene) -> None:
     path = scene.command("user", "x", "one")
     found = scene.library().find_command("x")

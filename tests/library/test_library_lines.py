@@ -20,6 +20,7 @@ async def expand(library: Library, line: str, prompts: FakePrompts | None = None
     )
 
 
+@pytest.mark.rule("3.2.1")
 @pytest.mark.parametrize(
     ("line", "name", "args"),
     [
@@ -36,11 +37,13 @@ def test_a_line_is_taken_apart_whatever_separates(line: str, name: str, args: st
     assert (call.name, call.args_line) == (name, args)
 
 
+@pytest.mark.rule("4.6")
 @pytest.mark.parametrize("line", ["x", "", "/", "/ x", "//x", "a /x"])
 def test_what_is_no_command_line(line: str) -> None:
     assert read_invocation(line) is None
 
 
+@pytest.mark.rule("4.6")
 async def test_arguments_never_change_whether_a_name_is_known(scene: Scene) -> None:
     scene.command("project", "x", "X $ARGUMENTS")
     library = scene.library()
@@ -48,6 +51,7 @@ async def test_arguments_never_change_whether_a_name_is_known(scene: Scene) -> N
         assert (await expand(library, line)).message.startswith("X")
 
 
+@pytest.mark.rule("4.2")
 async def test_an_unknown_name_is_refused_with_a_suggestion(scene: Scene) -> None:
     scene.command("project", "deploy")
     found = await expand(scene.library(), "/deplyo now")
@@ -55,6 +59,7 @@ async def test_an_unknown_name_is_refused_with_a_suggestion(scene: Scene) -> Non
     assert "/deploy" in (found.error_text or "")
 
 
+@pytest.mark.rule("4.6", "3.1.8")
 async def test_a_line_that_begins_with_a_path_is_a_message(scene: Scene) -> None:
     scene.write("root/a", "1")
     library = scene.library()
@@ -65,6 +70,7 @@ async def test_a_line_that_begins_with_a_path_is_a_message(scene: Scene) -> None
     assert (await expand(library, "//x y")).message == "/x y"
 
 
+@pytest.mark.rule("3.7.12")
 async def test_a_name_of_the_shells_own_is_no_template(scene: Scene) -> None:
     scene.command("project", "help", "Mine")
     library = scene.library()
@@ -72,6 +78,7 @@ async def test_a_name_of_the_shells_own_is_no_template(scene: Scene) -> None:
     assert (await expand(library, "/project:help")).message == "Mine"
 
 
+@pytest.mark.rule("3.7.15")
 async def test_what_only_an_untrusted_folder_has_says_how_to_trust_it(scene: Scene) -> None:
     scene.command("project", "sub/go")
     scene.skill("project", "fly")
@@ -82,12 +89,14 @@ async def test_what_only_an_untrusted_folder_has_says_how_to_trust_it(scene: Sce
         assert "harness trust" in (found.error_text or "")
 
 
+@pytest.mark.rule("3.3.12")
 async def test_nothing_is_granted_while_the_folder_is_not_trusted(scene: Scene) -> None:
     scene.command("user", "x", "---\nallowed-tools: Read\n---\nGo")
     assert (await expand(scene.library(trusted=False), "/x")).grants == ()
     assert len((await expand(scene.library(), "/x")).grants) == 1
 
 
+@pytest.mark.rule("3.7.16")
 async def test_an_edit_counts_at_once(scene: Scene) -> None:
     path = scene.command("project", "x", "one")
     library = scene.library()
@@ -100,6 +109,7 @@ async def test_an_edit_counts_at_once(scene: Scene) -> None:
 # --- skills as commands ------------------------------------------------------------------------
 
 
+@pytest.mark.rule("3.6.6", "3.6.11")
 async def test_a_skill_gives_its_body_its_folder_and_its_files(scene: Scene) -> None:
     path = scene.skill(
         "user", "log-trim", "---\nname: log-trim\ndescription: D.\n---\nTrim ${1:-all} in ${CLAUDE_SKILL_DIR}.\n"
@@ -113,11 +123,13 @@ async def test_a_skill_gives_its_body_its_folder_and_its_files(scene: Scene) -> 
     assert (found.skill, found.command and found.command.source) == ("log-trim", str(path))
 
 
+@pytest.mark.rule("3.6.6", "3.2.28")
 async def test_a_skill_without_a_place_for_arguments_gets_them_at_the_end(scene: Scene) -> None:
     scene.skill("user", "s")
     assert (await expand(scene.library(), "/s with care")).message.endswith("\n\nwith care")
 
 
+@pytest.mark.rule("3.9.4", "3.9.5")
 async def test_a_skill_is_reached_by_slug_name_and_prefix(scene: Scene) -> None:
     scene.skill("user", "folder", "---\nname: Log Trimmer\ndescription: D.\n---\nTrim.\n")
     library = scene.library()
@@ -125,6 +137,7 @@ async def test_a_skill_is_reached_by_slug_name_and_prefix(scene: Scene) -> None:
         assert (await expand(library, line)).skill == "Log Trimmer"
 
 
+@pytest.mark.rule("3.6.8")
 @pytest.mark.parametrize(
     ("command", "skill", "winner"),
     [("user", "user", None), ("user", "project", "both"), ("project", "user", None), ("bundled", "user", "both")],
@@ -142,6 +155,7 @@ async def test_a_command_beats_a_skill_of_its_scope_and_a_nearer_scope_beats_bot
     assert [item.name for item in library.complete("both")] == ["both", other]
 
 
+@pytest.mark.rule("3.6.7")
 async def test_shell_parts_of_a_skill_run_behind_the_gate(scene: Scene, spawner: ChildRegistry) -> None:
     scene.skill("user", "s", "---\nname: s\ndescription: D.\n---\nNow !`echo ran`\n")
     gate = FakeShellGate()
@@ -150,6 +164,7 @@ async def test_shell_parts_of_a_skill_run_behind_the_gate(scene: Scene, spawner:
     assert gate.asked == [(["echo ran"], [])]
 
 
+@pytest.mark.rule("3.5.7")
 async def test_a_skill_for_the_model_only_is_refused(scene: Scene) -> None:
     scene.skill("user", "s", "---\nname: s\ndescription: D.\nuser-invocable: false\n---\nx\n")
     library = scene.library()
@@ -162,6 +177,7 @@ async def test_a_skill_for_the_model_only_is_refused(scene: Scene) -> None:
 SPEC = PromptSpec("git hub", "make pr", "Opens one.", (PromptArgument("title", required=True), PromptArgument("body")))
 
 
+@pytest.mark.rule("3.6.1", "3.6.2")
 async def test_a_prompt_is_reached_by_each_spelling_and_filled_in_order(scene: Scene) -> None:
     prompts = FakePrompts(SPEC, messages=[PromptMessage("user", "Do it.")])
     library = scene.library()
@@ -172,6 +188,7 @@ async def test_a_prompt_is_reached_by_each_spelling_and_filled_in_order(scene: S
     assert [item.name for item in library.complete("mcp:", prompts)] == ["mcp:git_hub:make_pr"]
 
 
+@pytest.mark.rule("3.6.3")
 async def test_a_missing_argument_is_named_before_any_request(scene: Scene) -> None:
     prompts = FakePrompts(SPEC)
     for line in ("/mcp:git_hub:make_pr", '/mcp:git_hub:make_pr ""'):
@@ -181,6 +198,7 @@ async def test_a_missing_argument_is_named_before_any_request(scene: Scene) -> N
     assert prompts.fetched == []
 
 
+@pytest.mark.rule("3.6.4", "3.6.5")
 async def test_a_servers_text_is_never_read_as_a_template(scene: Scene) -> None:
     scene.write("root/a", "1")
     text = "$1 $ARGUMENTS !`touch PWNED` @a /help \\$1"
@@ -191,12 +209,14 @@ async def test_a_servers_text_is_never_read_as_a_template(scene: Scene) -> None:
     assert found.attachments == (picture,)
 
 
+@pytest.mark.rule("3.6.2")
 async def test_words_that_a_prompt_does_not_take_are_told(scene: Scene) -> None:
     prompts = FakePrompts(PromptSpec("s", "p"), messages=[PromptMessage("user", "x")])
     found = await expand(scene.library(), "/s:p left over", prompts)
     assert "left over" in found.warnings[0]
 
 
+@pytest.mark.rule("3.5.10")
 async def test_a_prompt_that_fails_or_is_empty_sends_nothing(scene: Scene) -> None:
     library = scene.library()
     spec = PromptSpec("s", "p")
@@ -206,6 +226,7 @@ async def test_a_prompt_that_fails_or_is_empty_sends_nothing(scene: Scene) -> No
     assert (await expand(library, "/s:p", FakePrompts(spec))).error == "empty-command"
 
 
+@pytest.mark.rule("3.6.1")
 async def test_a_command_file_of_that_name_comes_before_a_prompt(scene: Scene) -> None:
     scene.command("project", "s/p", "the file")
     prompts = FakePrompts(PromptSpec("s", "p"), messages=[PromptMessage("user", "the prompt")])

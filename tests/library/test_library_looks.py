@@ -27,6 +27,7 @@ def rewrite_in_the_same_moment(file: Path) -> None:
     assert (file.stat().st_size, file.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
 
 
+@pytest.mark.rule("3.7.16")
 def test_a_second_look_at_unchanged_folders_makes_nothing_anew(scene: Scene) -> None:
     scene.command("project", "a", described("one"))
     scene.skill("project", "a", described("one"))
@@ -37,6 +38,7 @@ def test_a_second_look_at_unchanged_folders_makes_nothing_anew(scene: Scene) -> 
     assert [id(item) for item in library.skills()] == [id(item) for item in skills]
 
 
+@pytest.mark.rule("3.7.16")
 @pytest.mark.parametrize("kind", ["command", "skill"])
 def test_a_file_of_the_same_size_and_time_with_another_text_is_read(scene: Scene, kind: str) -> None:
     file = getattr(scene, kind)("project", "a", described("one"))
@@ -46,6 +48,7 @@ def test_a_file_of_the_same_size_and_time_with_another_text_is_read(scene: Scene
     assert told(library) == [("a", "two")]
 
 
+@pytest.mark.rule("3.7.16")
 @pytest.mark.parametrize("kind", ["command", "skill"])
 def test_files_that_come_and_go_are_seen(scene: Scene, kind: str) -> None:
     write = getattr(scene, kind)
@@ -57,6 +60,7 @@ def test_files_that_come_and_go_are_seen(scene: Scene, kind: str) -> None:
     assert told(library) == [("b", "two")]
 
 
+@pytest.mark.rule("3.7.15")
 @pytest.mark.parametrize("kind", ["command", "skill"])
 def test_a_change_of_trust_counts_though_no_file_changed(scene: Scene, kind: str) -> None:
     getattr(scene, kind)("project", "a", described("one"))

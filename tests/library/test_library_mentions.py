@@ -17,6 +17,7 @@ from harness_tui.library.library import expand_file
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 20
 
 
+@pytest.mark.rule("3.4.1", "3.4.2", "3.4.3", "3.4.4")
 @pytest.mark.parametrize(
     ("text", "paths"),
     [
@@ -37,6 +38,7 @@ def test_mentions_in_a_message(text: str, paths: list[str]) -> None:
     assert find_mentions(text) == paths
 
 
+@pytest.mark.rule("3.4.8")
 async def test_a_file_is_attached_and_the_text_stays(expand: Expand, scene: Scene) -> None:
     scene.write("root/src/a.py", "print(1)\n")
     found = await expand("Explain @src/a.py.")
@@ -46,6 +48,7 @@ async def test_a_file_is_attached_and_the_text_stays(expand: Expand, scene: Scen
     assert attachment.content == "print(1)\n"
 
 
+@pytest.mark.rule("3.4.5")
 async def test_a_trailing_mark_belongs_to_a_name_that_exists(expand: Expand, scene: Scene) -> None:
     scene.write("root/odd).", "x")
     scene.write("root/plain", "y")
@@ -53,6 +56,7 @@ async def test_a_trailing_mark_belongs_to_a_name_that_exists(expand: Expand, sce
     assert [item.path for item in found.attachments] == ["odd).", "plain"]
 
 
+@pytest.mark.rule("3.4.6")
 async def test_a_mention_may_be_made_of_arguments(expand: Expand, scene: Scene) -> None:
     scene.write("root/src/my file.py", "x")
     scene.write("root/b.py", "y")
@@ -62,6 +66,7 @@ async def test_a_mention_may_be_made_of_arguments(expand: Expand, scene: Scene) 
     assert found.warnings == ()
 
 
+@pytest.mark.rule("3.4.4", "3.4.10")
 async def test_a_sign_that_is_no_placeholder_is_a_part_of_the_path(expand: Expand, scene: Scene) -> None:
     scene.write("root/$cash/a", "1")
     found = await expand("@$cash/a and @$HOME/a for $1", "x")
@@ -69,6 +74,7 @@ async def test_a_sign_that_is_no_placeholder_is_a_part_of_the_path(expand: Expan
     assert found.warnings == ("@$HOME/a: no such file or folder",)
 
 
+@pytest.mark.rule("3.1.8")
 async def test_mentions_that_were_typed_attach_after_those_of_the_template(expand: Expand, scene: Scene) -> None:
     scene.write("root/a", "1")
     scene.write("root/b", "2")
@@ -76,6 +82,7 @@ async def test_mentions_that_were_typed_attach_after_those_of_the_template(expan
     assert [item.path for item in found.attachments] == ["a", "b"]
 
 
+@pytest.mark.rule("3.4.8")
 async def test_each_file_is_attached_once_whatever_it_is_called(expand: Expand, scene: Scene) -> None:
     scene.write("root/a", "1")
     os.symlink("a", scene.root / "link")
@@ -83,6 +90,7 @@ async def test_each_file_is_attached_once_whatever_it_is_called(expand: Expand, 
     assert [item.path for item in found.attachments] == ["a"]
 
 
+@pytest.mark.rule("3.4.10", "3.8.9")
 async def test_a_missing_file_is_a_warning_and_text(expand: Expand) -> None:
     found = await expand("Use @nothing/here.py now, @media too. " + "@" + "x" * 9_000)
     assert found.attachments == ()
@@ -91,6 +99,7 @@ async def test_a_missing_file_is_a_warning_and_text(expand: Expand) -> None:
     assert len(found.warnings) == 3
 
 
+@pytest.mark.rule("3.4.9")
 async def test_a_folder_gives_a_sorted_listing_of_one_level(expand: Expand, scene: Scene) -> None:
     for name in ("b.txt", "a/inner.txt", "c.txt"):
         scene.write(f"root/dir/{name}", "")
@@ -98,6 +107,7 @@ async def test_a_folder_gives_a_sorted_listing_of_one_level(expand: Expand, scen
     assert (attachment.kind, attachment.path, attachment.content) == ("directory", "dir", "a/\nb.txt\nc.txt")
 
 
+@pytest.mark.rule("3.4.9")
 async def test_a_long_listing_says_how_much_is_missing(expand: Expand, scene: Scene) -> None:
     for number in range(203):
         scene.write(f"root/dir/{number:03}", "")
@@ -107,6 +117,7 @@ async def test_a_long_listing_says_how_much_is_missing(expand: Expand, scene: Sc
     assert "3 more" in lines[200]
 
 
+@pytest.mark.rule("3.4.13")
 async def test_a_long_text_gives_its_head_with_a_note(expand: Expand, scene: Scene) -> None:
     scene.write("root/lines", "x\n" * 2_001)
     scene.write("root/bytes", "é" * 200_000)
@@ -117,6 +128,7 @@ async def test_a_long_text_gives_its_head_with_a_note(expand: Expand, scene: Sce
     assert (size.content or "").splitlines()[0] == "é" * 131_072
 
 
+@pytest.mark.rule("3.4.12")
 async def test_a_pdf_is_attached_as_one(expand: Expand, scene: Scene) -> None:
     scene.write("root/paper.pdf", b"%PDF-1.7\n\x00\xe2 binary")
     (paper,) = (await expand("@paper.pdf")).attachments
@@ -124,6 +136,7 @@ async def test_a_pdf_is_attached_as_one(expand: Expand, scene: Scene) -> None:
     assert base64.b64decode(paper.content or "") == b"%PDF-1.7\n\x00\xe2 binary"
 
 
+@pytest.mark.rule("3.4.11", "3.4.12")
 async def test_binary_files_are_a_warning_and_images_are_images(
     expand: Expand, scene: Scene, around: Surroundings
 ) -> None:
@@ -139,6 +152,7 @@ async def test_binary_files_are_a_warning_and_images_are_images(
     assert "image" in blind.warnings[0]
 
 
+@pytest.mark.rule("3.4.11")
 async def test_a_fifo_is_refused_without_waiting(expand: Expand, scene: Scene) -> None:
     os.mkfifo(scene.root / "pipe")
     found = await expand("@pipe")
@@ -146,6 +160,7 @@ async def test_a_fifo_is_refused_without_waiting(expand: Expand, scene: Scene) -
     assert "regular" in found.warnings[0]
 
 
+@pytest.mark.rule("3.4.14")
 async def test_outside_files_and_secrets_need_someone_to_allow_them(expand: Expand, scene: Scene) -> None:
     scene.write("outside.txt", "x")
     scene.write("root/.env", "KEY=1")
@@ -155,6 +170,7 @@ async def test_outside_files_and_secrets_need_someone_to_allow_them(expand: Expa
     assert len(found.warnings) == 2  # the link leads to the file that was refused already
 
 
+@pytest.mark.rule("3.4.14")
 async def test_the_gates_decide_on_every_file(scene: Scene, around: Surroundings) -> None:
     scene.write("outside.txt", "x")
     scene.write("root/a", "1")
@@ -167,6 +183,7 @@ async def test_the_gates_decide_on_every_file(scene: Scene, around: Surroundings
     assert any("not allowed" in warning and f"{scene.root}/a" in warning for warning in found.warnings)
 
 
+@pytest.mark.rule("3.1.8")
 async def test_mentions_of_a_plain_message_attach(scene: Scene) -> None:
     scene.write("root/a", "1")
     attachments, warnings = await scene.library().attach_mentions("read @a and @b")
@@ -174,6 +191,7 @@ async def test_mentions_of_a_plain_message_attach(scene: Scene) -> None:
     assert len(warnings) == 1
 
 
+@pytest.mark.rule("3.4.7")
 async def test_the_home_folder_is_understood(
     scene: Scene, around: Surroundings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

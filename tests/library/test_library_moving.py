@@ -28,6 +28,7 @@ def file_in(folder: Folder, base: str) -> tuple[str, str]:
     return f"{base}/{name}{folder.suffix}", "prompt = 'Go'\n" if folder.suffix == ".toml" else "Go"
 
 
+@pytest.mark.rule("4.4")
 def test_one_file_in_each_folder_of_the_table_is_found_with_its_source(scene: Scene) -> None:
     expected: dict[str, tuple[str, str]] = {}
     for scope, folders in (("project", project_folders), ("user", user_folders)):
@@ -48,6 +49,7 @@ def test_one_file_in_each_folder_of_the_table_is_found_with_its_source(scene: Sc
     assert not [message for message in near_misses if "opencode" in message]
 
 
+@pytest.mark.rule("4.4", "3.7.11")
 def test_other_tools_folders_stand_below_ours_in_a_fixed_order(scene: Scene) -> None:
     for folder in project_folders("commands"):
         path = scene.write(f"root/{folder.path}/x{folder.suffix}", "prompt = 'x'" if folder.tool == "gemini" else "x")
@@ -72,6 +74,7 @@ async def expand(
     )
 
 
+@pytest.mark.rule("3.6.9")
 async def test_a_gemini_command_takes_its_arguments_and_leaves_our_marks_alone(
     scene: Scene, around: Surroundings
 ) -> None:
@@ -90,6 +93,7 @@ async def test_a_gemini_command_takes_its_arguments_and_leaves_our_marks_alone(
     ]
 
 
+@pytest.mark.rule("3.6.9", "3.2.28")
 async def test_a_gemini_command_without_a_place_for_arguments_gets_them_at_the_end(
     scene: Scene, around: Surroundings
 ) -> None:
@@ -100,6 +104,7 @@ async def test_a_gemini_command_without_a_place_for_arguments_gets_them_at_the_e
 EVIL = 'it\'s "q" $(touch PWNED) `touch PWNED` ; touch PWNED *'
 
 
+@pytest.mark.rule("3.6.9")
 @pytest.mark.parametrize(
     ("written", "printed"),
     [
@@ -126,6 +131,7 @@ async def test_arguments_in_a_gemini_shell_part_are_a_value_whatever_the_quotes(
     assert "{{args}}" not in gate.asked[0][0][0]
 
 
+@pytest.mark.rule("3.3.11")
 async def test_a_gemini_shell_part_that_is_not_allowed_stops_the_whole(scene: Scene, around: Surroundings) -> None:
     gemini(scene, "prompt = '!{touch PWNED} {{args}}'\n")
     found = await expand(scene, "/git/log x", around, ChildRegistry(scene.base / "p"), FakeShellGate(allow=False))
@@ -133,6 +139,7 @@ async def test_a_gemini_shell_part_that_is_not_allowed_stops_the_whole(scene: Sc
     assert not (scene.root / "PWNED").exists()
 
 
+@pytest.mark.rule("3.8.8")
 @pytest.mark.parametrize(
     ("text", "line", "code"),
     [
@@ -157,6 +164,7 @@ async def test_a_broken_gemini_command_is_told_with_its_line_and_costs_no_other(
     assert (await expand(scene, "/good", around)).message == "Good"
 
 
+@pytest.mark.rule("3.6.10")
 async def test_a_brace_that_is_never_closed_is_text_with_a_warning(scene: Scene, around: Surroundings) -> None:
     path = gemini(scene, 'prompt = """\none\n!{echo {a} two"""\n')
     found = await expand(scene, "/git/log", around)
@@ -164,6 +172,7 @@ async def test_a_brace_that_is_never_closed_is_text_with_a_warning(scene: Scene,
     assert found.warnings[0] == f"{path}:3: braces: !{{ is never closed: it stays as text"
 
 
+@pytest.mark.rule("4.7")
 @pytest.mark.parametrize(
     ("trusted", "changed"),
     [
@@ -189,6 +198,7 @@ async def test_a_gemini_shell_part_that_changed_after_trust_is_refused(
     assert store.status(project).trusted
 
 
+@pytest.mark.rule("3.6.10")
 @pytest.mark.parametrize("mark", ["{{args}}", "{ARGS}", "${input:topic}", "!{git log}", "@{a.txt}", "${selection}"])
 async def test_a_mark_of_another_tool_stays_as_it_is_with_a_hint(scene: Scene, around: Surroundings, mark: str) -> None:
     path = scene.write("root/.cursor/commands/x.md", f"---\ndescription: d\n---\nOne\nGo {mark} and {mark}\n")
@@ -197,6 +207,7 @@ async def test_a_mark_of_another_tool_stays_as_it_is_with_a_hint(scene: Scene, a
     assert found.warnings[0].startswith(f"{path}:5: dialect: {mark} is a mark of another tool and stays as it is; ")
 
 
+@pytest.mark.rule("3.6.10")
 async def test_marks_in_a_fence_and_forms_of_ours_give_no_hint(scene: Scene, around: Surroundings) -> None:
     text = "```jinja\n{{args}} ${input:x}\n```\n$ARGUMENTS ${1} {{name}} {x} ${HOME} a!{b}"
     found = await expand_file(scene.write("x.md", text), "w", replace(around))
@@ -206,12 +217,14 @@ async def test_marks_in_a_fence_and_forms_of_ours_give_no_hint(scene: Scene, aro
 CODEX = "---\nargument-hint: FILE=<path> [MODE=<m>]\n---\nLook at $FILE as $MODE in $HOME: $1, $ARGUMENTS"
 
 
+@pytest.mark.rule("4.4")
 async def test_a_codex_prompt_takes_named_arguments_and_leaves_other_names(scene: Scene, around: Surroundings) -> None:
     scene.write("home/.codex/prompts/look.md", CODEX)
     found = await expand(scene, '/look FILE="a b.py" now MODE=$1 X=2', around)
     assert found.message == 'Look at a b.py as $1 in $HOME: now, FILE="a b.py" now MODE=$1 X=2'
 
 
+@pytest.mark.rule("4.4")
 async def test_an_announced_argument_that_is_missing_is_named_and_nothing_is_sent(
     scene: Scene, around: Surroundings
 ) -> None:
@@ -220,6 +233,7 @@ async def test_an_announced_argument_that_is_missing_is_named_and_nothing_is_sen
     assert (found.error, found.error_text, found.message) == ("missing-argument", "/look needs MODE=...", "")
 
 
+@pytest.mark.rule("4.4")
 async def test_a_codex_prompt_without_names_is_filled_by_position(scene: Scene, around: Surroundings) -> None:
     scene.write("root/.codex/prompts/say.md", "Say $1 then $2; $PATH stays")
     assert (await expand(scene, "/say a b c", around)).message == "Say a then b c; $PATH stays"

@@ -109,6 +109,7 @@ def _expand(body: str, line: str, around: Surroundings) -> Awaitable[Expansion]:
     return expand_template(TemplateSource("t", "t.md", Header(arguments={"name": 2}), body), line, around)
 
 
+@pytest.mark.rule("3.1.6", "3.2.7", "3.8.10")
 @FEW
 @given(TEMPLATES, LINES)
 def test_any_template_with_any_line_gives_a_message_or_a_named_error(expand: Expand, body: str, line: str) -> None:
@@ -118,6 +119,7 @@ def test_any_template_with_any_line_gives_a_message_or_a_named_error(expand: Exp
     assert found.message == found.message.strip()
 
 
+@pytest.mark.rule("3.3.5", "3.3.6", "3.3.8", "3.3.16", "3.1.7")
 @FEW
 @given(TEMPLATES, LINES)
 def test_what_runs_stands_in_the_template_and_was_asked_about(expand: Expand, body: str, line: str) -> None:
@@ -134,6 +136,7 @@ def test_what_runs_stands_in_the_template_and_was_asked_about(expand: Expand, bo
         assert tuple(argv[4:]) == read_line(line).values
 
 
+@pytest.mark.rule("3.2.28")
 @FEW
 @given(PLAIN, LINES)
 def test_a_line_without_a_place_for_it_is_never_dropped(expand: Expand, body: str, line: str) -> None:
@@ -142,6 +145,7 @@ def test_a_line_without_a_place_for_it_is_never_dropped(expand: Expand, body: st
     assert found.message == "\n\n".join(part for part in (body.strip(), given_line) if part)
 
 
+@pytest.mark.rule("3.1.3")
 @FEW
 @given(PLAIN)
 def test_text_without_tokens_stays_as_it_is(expand: Expand, body: str) -> None:
@@ -195,12 +199,14 @@ def holds(expander: Callable[[str, str], str], case: Case) -> bool:
     return expander(case.body, " ".join(case.words)) == case.wanted
 
 
+@pytest.mark.rule("3.1.3", "3.1.5", "3.1.7", "3.2.2", "3.2.17", "3.2.18", "3.2.20", "3.2.24", "3.2.26")
 @settings(FEW, max_examples=200)
 @given(cases())
 def test_a_template_with_a_known_result_gives_it(expand: Expand, case: Case) -> None:
     assert expand(case.body, " ".join(case.words)).expansion.message == case.wanted
 
 
+@pytest.mark.rule("3.1.3")
 @pytest.mark.parametrize(
     "bad",
     [

@@ -30,6 +30,7 @@ def told(found: Skill) -> str:
     return "\n".join(str(item) for item in found.diagnostics).lower()
 
 
+@pytest.mark.rule("3.9.1")
 def test_a_skill_by_the_book_has_nothing_to_say(scene: Scene) -> None:
     front = (
         "name: trim\ndescription: >\n  Shorten\n  logs.\nlicense: MIT\ncompatibility: any\n"
@@ -41,6 +42,7 @@ def test_a_skill_by_the_book_has_nothing_to_say(scene: Scene) -> None:
     assert found.diagnostics == ()
 
 
+@pytest.mark.rule("3.9.2", "3.8.9")
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -59,6 +61,7 @@ def test_a_name_that_breaks_a_rule_is_told_and_kept(scene: Scene, name: str, wor
         assert word in told(found)
 
 
+@pytest.mark.rule("3.9.3")
 @pytest.mark.parametrize("name", ["a/b", "a\\b", "a<b", "b>", '"a\\x01b"', ""])
 def test_a_name_that_cannot_be_one_gives_way_to_the_folders(scene: Scene, name: str) -> None:
     found = skill(scene, f"name: {name}\ndescription: D.")
@@ -66,6 +69,7 @@ def test_a_name_that_cannot_be_one_gives_way_to_the_folders(scene: Scene, name: 
     assert "name" in told(found)
 
 
+@pytest.mark.rule("3.9.3")
 def test_names_are_compared_in_their_compatible_form(scene: Scene) -> None:
     found = skill(scene, "name: cafe\u0301\ndescription: D.", folder="caf\u00e9")
     assert found.name == "caf\u00e9"
@@ -73,6 +77,7 @@ def test_names_are_compared_in_their_compatible_form(scene: Scene) -> None:
     assert skill(scene, "name: 日誌\ndescription: D.", folder="日誌").diagnostics == ()
 
 
+@pytest.mark.rule("3.9.1")
 @pytest.mark.parametrize("front", ["name: trim", 'name: trim\ndescription: " "', "name: trim\ndescription: ~"])
 def test_without_a_description_nothing_is_loaded(scene: Scene, front: str) -> None:
     found = skill(scene, front)
@@ -80,6 +85,7 @@ def test_without_a_description_nothing_is_loaded(scene: Scene, front: str) -> No
     assert "description" in told(found)
 
 
+@pytest.mark.rule("3.9.2", "3.8.9")
 def test_lengths_count_in_characters(scene: Scene) -> None:
     assert skill(scene, f"name: trim\ndescription: {'é' * 1024}").diagnostics == ()
     long = skill(scene, f"name: trim\ndescription: {'é' * 1025}")
@@ -88,6 +94,7 @@ def test_lengths_count_in_characters(scene: Scene) -> None:
     assert "500" in told(skill(scene, f"name: trim\ndescription: D.\ncompatibility: {'x' * 501}"))
 
 
+@pytest.mark.rule("3.9.2", "3.8.9")
 def test_odd_metadata_and_an_empty_body_are_told(scene: Scene) -> None:
     assert "metadata" in told(skill(scene, "name: trim\ndescription: D.\nmetadata: text"))
     found = skill(scene, "name: trim\ndescription: D.\nmetadata: {a: b, c: [d]}", body=" \n")
@@ -97,6 +104,7 @@ def test_odd_metadata_and_an_empty_body_are_told(scene: Scene) -> None:
     assert found.loaded is True
 
 
+@pytest.mark.rule("3.9.1")
 @pytest.mark.parametrize(
     ("text", "word"),
     [
@@ -112,6 +120,7 @@ def test_what_is_no_skill_is_not_loaded(scene: Scene, text: str, word: str) -> N
     assert word in told(found)
 
 
+@pytest.mark.rule("3.9.1")
 def test_another_spelling_of_the_file_name(scene: Scene) -> None:
     lower = skill(scene, "name: trim\ndescription: D.", file="skill.md")
     assert lower.loaded is True
@@ -123,6 +132,7 @@ def test_another_spelling_of_the_file_name(scene: Scene) -> None:
     assert "SKILL.md".lower() in told(other)
 
 
+@pytest.mark.rule("3.9.13")
 def test_skills_are_found_in_every_documented_place_nearest_first(scene: Scene) -> None:
     places = [
         "bundled/skills",
@@ -150,6 +160,7 @@ def test_skills_are_found_in_every_documented_place_nearest_first(scene: Scene) 
     assert len(library.skills()) == len(places)
 
 
+@pytest.mark.rule("3.9.14")
 def test_copies_that_are_the_same_to_the_byte_are_no_warning(scene: Scene) -> None:
     scene.skill("user", "s")
     scene.skill("project", "s")
@@ -158,6 +169,7 @@ def test_copies_that_are_the_same_to_the_byte_are_no_warning(scene: Scene) -> No
     assert sorted(item.hidden_reason or "" for item in library.skills()) == ["", "shadowed"]
 
 
+@pytest.mark.rule("3.9.14")
 def test_links_are_followed_and_each_real_file_counts_once(scene: Scene) -> None:
     scene.write("dotfiles/a/SKILL.md", "---\nname: a\ndescription: D.\n---\nx\n")
     scene.write("dotfiles/files/b.md", "---\nname: b\ndescription: D.\n---\nx\n")
@@ -173,6 +185,7 @@ def test_links_are_followed_and_each_real_file_counts_once(scene: Scene) -> None
     assert [(item.code, item.path) for item in library.problems()] == [("link-loop", str(own / "loop"))]
 
 
+@pytest.mark.rule("3.9.1")
 def test_nested_and_foreign_skill_files_are_not_found(scene: Scene) -> None:
     scene.skill("user", "s")
     for inner in ("s/inner", "group/node_modules/dep", ".hidden"):
@@ -181,6 +194,7 @@ def test_nested_and_foreign_skill_files_are_not_found(scene: Scene) -> None:
     assert [item.name for item in scene.library().skills()] == ["real", "s"]
 
 
+@pytest.mark.rule("3.9.5")
 def test_every_catalogue_name_leads_to_its_own_skill(scene: Scene) -> None:
     scene.skill("user", "alpha", "---\nname: beta\ndescription: From alpha.\n---\nx\n")
     scene.skill("user", "beta", "---\nname: Gamma Ray\ndescription: From beta.\n---\nx\n")
@@ -191,6 +205,7 @@ def test_every_catalogue_name_leads_to_its_own_skill(scene: Scene) -> None:
         assert found.folder.name == folder
 
 
+@pytest.mark.rule("3.7.15")
 def test_an_untrusted_skill_is_listed_and_cannot_be_used(scene: Scene) -> None:
     scene.skill("project", "s")
     library = scene.library(trusted=False)
@@ -200,6 +215,7 @@ def test_an_untrusted_skill_is_listed_and_cannot_be_used(scene: Scene) -> None:
     assert list(library.tools()) == []
 
 
+@pytest.mark.rule("3.7.16")
 def test_an_edit_of_a_description_counts_at_the_next_look(scene: Scene) -> None:
     path = scene.skill("user", "s")
     library = scene.library()
@@ -210,6 +226,7 @@ def test_an_edit_of_a_description_counts_at_the_next_look(scene: Scene) -> None:
 # --- the catalogue -----------------------------------------------------------------------------
 
 
+@pytest.mark.rule("3.9.6")
 def test_the_catalogue_is_sorted_escaped_and_clean(scene: Scene) -> None:
     scene.skill("user", "b", "---\nname: b\ndescription: Cut <b>logs</b> & more\n---\nx\n")
     scene.skill("user", "a", '---\nname: a\ndescription: "ring\\aring"\n---\nx\n')
@@ -220,12 +237,14 @@ def test_the_catalogue_is_sorted_escaped_and_clean(scene: Scene) -> None:
     ]
 
 
+@pytest.mark.rule("3.9.6")
 def test_a_long_description_is_cut_with_an_ellipsis(scene: Scene) -> None:
     scene.skill("user", "a", f"---\nname: a\ndescription: {'x' * 1100}\n---\nx\n")
     text = scene.library().catalogue(BUILD)
     assert f"<description>{'x' * 1023}…</description>" in text
 
 
+@pytest.mark.rule("3.9.7")
 def test_over_the_budget_descriptions_go_names_stay_and_a_line_says_so(scene: Scene) -> None:
     for number in range(60):
         scene.skill("user", f"s{number:02}", f"---\nname: s{number:02}\ndescription: {'word ' * 100}\n---\nx\n")
@@ -241,10 +260,12 @@ def test_over_the_budget_descriptions_go_names_stay_and_a_line_says_so(scene: Sc
     assert "cut to" not in library.catalogue(BUILD, budget=10**6)
 
 
+@pytest.mark.rule("3.9.7")
 def test_no_skills_give_no_catalogue() -> None:
     assert catalogue_text([]) == ""
 
 
+@pytest.mark.rule("3.9.15")
 @pytest.mark.parametrize(
     ("tools", "names"),
     [
@@ -266,6 +287,7 @@ def test_an_agent_sees_only_its_skills(scene: Scene, tools: dict[str, Any], name
     assert (tool.spec.parameters["properties"]["name"]["enum"] if tool else []) == names
 
 
+@pytest.mark.rule("3.9.15", "3.5.8")
 def test_denied_and_manual_skills_are_not_told_of(scene: Scene) -> None:
     scene.skill("user", "a")
     scene.skill("user", "b")
@@ -298,6 +320,7 @@ async def load(tool: SkillTool, name: str, context: ToolContext) -> ToolResult:
     return await tool.run(await tool.prepare({"name": name}, context), context)
 
 
+@pytest.mark.rule("3.9.8")
 async def test_the_tool_gives_the_body_with_its_name_folder_and_files(
     scene: Scene, context: Callable[[str], ToolContext]
 ) -> None:
@@ -324,6 +347,7 @@ async def test_the_tool_gives_the_body_with_its_name_folder_and_files(
     assert lines[-1] == "[... 1 more files ...]"
 
 
+@pytest.mark.rule("3.9.9")
 async def test_the_same_skill_again_is_a_note_until_it_changes_or_is_forgotten(
     scene: Scene, context: Callable[[str], ToolContext]
 ) -> None:
@@ -343,6 +367,7 @@ async def test_the_same_skill_again_is_a_note_until_it_changes_or_is_forgotten(
     assert "New body." in (await load(tool, "s", one)).output
 
 
+@pytest.mark.rule("3.9.11")
 async def test_active_skills_are_named_newest_first(scene: Scene, context: Callable[[str], ToolContext]) -> None:
     for name in ("a", "b"):
         scene.skill("user", name)
@@ -353,6 +378,7 @@ async def test_active_skills_are_named_newest_first(scene: Scene, context: Calla
     assert library.activations.active("one") == ["a", "b"]
 
 
+@pytest.mark.rule("4.8")
 @pytest.mark.parametrize("arguments", [{}, {"name": 3}, {"name": "ghost"}, {"name": "s", "path": "x"}])
 async def test_wrong_arguments_are_told_to_the_model(
     scene: Scene, context: Callable[[str], ToolContext], arguments: dict[str, Any]
@@ -364,6 +390,7 @@ async def test_wrong_arguments_are_told_to_the_model(
     assert caught.value.mend
 
 
+@pytest.mark.rule("3.9.15")
 async def test_an_agent_cannot_load_what_it_is_not_told_of(scene: Scene, context: Callable[[str], ToolContext]) -> None:
     scene.skill("user", "s")
     scene.skill("user", "t")
@@ -375,6 +402,7 @@ async def test_an_agent_cannot_load_what_it_is_not_told_of(scene: Scene, context
     assert "Body of t." in (await load(tool, "t", context("one"))).output
 
 
+@pytest.mark.rule("3.9.8")
 async def test_a_long_body_is_cut_and_says_where_the_whole_is(
     scene: Scene, context: Callable[[str], ToolContext]
 ) -> None:
@@ -389,6 +417,7 @@ async def test_a_long_body_is_cut_and_says_where_the_whole_is(
     assert f"The text was cut; the whole is in {path}" in lines
 
 
+@pytest.mark.rule("3.9.9")
 async def test_a_skill_that_went_away_is_an_error_for_the_model(
     scene: Scene, context: Callable[[str], ToolContext]
 ) -> None:
@@ -400,11 +429,13 @@ async def test_a_skill_that_went_away_is_an_error_for_the_model(
         await tool.run(prepared, context("one"))
 
 
+@pytest.mark.rule("3.9.4")
 @pytest.mark.parametrize(("name", "made"), [("Log Trimmer", "log-trimmer"), ("a__b!", "a-b"), ("ÄÖ x", "äö-x")])
 def test_a_slug_is_lower_case_with_single_hyphens(name: str, made: str) -> None:
     assert slug(name) == made
 
 
+@pytest.mark.rule("4.1")
 def test_a_folder_is_read_as_one_skill_or_as_many(scene: Scene) -> None:
     scene.skill("user", "a")
     scene.skill("user", "b")

@@ -40,6 +40,7 @@ class Trusted:
         )
 
 
+@pytest.mark.rule("4.7")
 @pytest.mark.parametrize(
     "change",
     [
@@ -65,6 +66,7 @@ async def test_what_could_do_more_than_was_trusted_is_refused(scene: Scene, chan
     await trusted.children.close()
 
 
+@pytest.mark.rule("4.7")
 async def test_prose_may_change_freely(scene: Scene) -> None:
     path = scene.command("project", "go", "---\nallowed-tools: Read\n---\nGo !`echo one`")
     trusted = Trusted(scene)
@@ -75,6 +77,7 @@ async def test_prose_may_change_freely(scene: Scene) -> None:
     await trusted.children.close()
 
 
+@pytest.mark.rule("4.7")
 async def test_a_file_that_is_new_is_used_when_it_is_prose_alone(scene: Scene) -> None:
     scene.command("project", "go", "Go")
     trusted = Trusted(scene)
@@ -84,6 +87,7 @@ async def test_a_file_that_is_new_is_used_when_it_is_prose_alone(scene: Scene) -
     assert (await trusted.expand("/shell")).error == "untrusted"
 
 
+@pytest.mark.rule("4.7")
 async def test_what_appears_where_there_was_nothing_to_trust_is_refused(scene: Scene) -> None:
     project = Project(scene.root, scene.start)
     store = TrustStore(Places(scene.home / "c", scene.base / "d", scene.base / "s", scene.base / "k"))
@@ -94,6 +98,7 @@ async def test_what_appears_where_there_was_nothing_to_trust_is_refused(scene: S
     assert found.error == "untrusted"
 
 
+@pytest.mark.rule("4.7")
 async def test_the_last_good_copy_of_a_broken_file_is_held_against_what_was_trusted_too(scene: Scene) -> None:
     path = scene.command("project", "go", "Go !`echo one`")
     trusted = Trusted(scene)
@@ -105,6 +110,7 @@ async def test_the_last_good_copy_of_a_broken_file_is_held_against_what_was_trus
     await trusted.children.close()
 
 
+@pytest.mark.rule("4.7")
 async def test_a_persons_own_commands_need_no_trust(scene: Scene) -> None:
     path = scene.command("user", "go", "Go")
     trusted = Trusted(scene)
@@ -113,6 +119,7 @@ async def test_a_persons_own_commands_need_no_trust(scene: Scene) -> None:
     await trusted.children.close()
 
 
+@pytest.mark.rule("4.7")
 async def test_a_skill_that_changed_is_refused_typed_or_loaded(scene: Scene) -> None:
     context = ToolContext("s", "r", "c1", "build", scene.root, scene.root, scene.base / "s", "model", lambda _: None)
     path = scene.skill("project", "fly", SKILL)
@@ -128,6 +135,7 @@ async def test_a_skill_that_changed_is_refused_typed_or_loaded(scene: Scene) -> 
     assert not (scene.root / "PWNED").exists()
 
 
+@pytest.mark.rule("3.7.9", "4.7")
 @pytest.mark.parametrize("place", [".harness/commands/go.md", ".harness/commands/team"])
 async def test_what_a_link_leads_to_outside_is_a_part_of_what_is_trusted(scene: Scene, place: str) -> None:
     outside = scene.write("elsewhere/go.md", "Go !`echo one`")
@@ -144,6 +152,7 @@ async def test_what_a_link_leads_to_outside_is_a_part_of_what_is_trusted(scene: 
     await trusted.children.close()
 
 
+@pytest.mark.rule("3.7.9", "4.7")
 async def test_a_linked_skill_outside_is_a_part_of_what_is_trusted(scene: Scene) -> None:
     outside = scene.write("elsewhere/fly/SKILL.md", SKILL.replace("Fly.", "Fly !`echo one`."))
     (scene.root / ".claude").mkdir()

@@ -34,6 +34,7 @@ def harness(scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return run
 
 
+@pytest.mark.rule("4.1")
 def test_a_list_of_commands_names_sources_and_findings(scene: Scene, harness: Run) -> None:
     scene.command("user", "review", "---\ndescription: a: b\nargument-hint: '[x]'\nagent: plan\n---\nx")
     code, rows, _ = harness("commands", "list", "--json")
@@ -54,6 +55,7 @@ def test_a_list_of_commands_names_sources_and_findings(scene: Scene, harness: Ru
     assert "shadowed_by" not in own
 
 
+@pytest.mark.rule("3.7.15", "4.1")
 def test_an_untrusted_command_is_listed_as_such(scene: Scene, harness: Run) -> None:
     scene.command("project", "go", "Run !`date`")
     _, rows, _ = harness("commands", "list", "--json")
@@ -63,6 +65,7 @@ def test_an_untrusted_command_is_listed_as_such(scene: Scene, harness: Run) -> N
     assert "harness trust" in err
 
 
+@pytest.mark.rule("4.1")
 def test_a_command_is_shown_by_any_of_its_names(scene: Scene, harness: Run) -> None:
     scene.command("user", "git/pr", "Open it.")
     assert harness("commands", "show", "git:pr", "--json")[1]["body"] == "Open it."
@@ -71,6 +74,7 @@ def test_a_command_is_shown_by_any_of_its_names(scene: Scene, harness: Run) -> N
     assert "git/pr" in err
 
 
+@pytest.mark.rule("4.1", "3.8.6", "3.8.7")
 def test_check_fails_for_errors_only(scene: Scene, harness: Run) -> None:
     assert harness("commands", "check")[0] == 0
     scene.command("user", "warned", "---\nagent: a\nagent: b\n---\nx")
@@ -83,6 +87,7 @@ def test_check_fails_for_errors_only(scene: Scene, harness: Run) -> None:
     assert harness("commands", "check", str(path.parent))[0] == 1
 
 
+@pytest.mark.rule("4.1")
 def test_a_new_command_is_clean_and_never_overwrites(scene: Scene, harness: Run) -> None:
     code, made, _ = harness("commands", "new", "git:pr", "--json")
     path = scene.root / ".harness/commands/git/pr.md"
@@ -96,6 +101,7 @@ def test_a_new_command_is_clean_and_never_overwrites(scene: Scene, harness: Run)
     assert (scene.home / ".config/harness/commands/mine.md").is_file()
 
 
+@pytest.mark.rule("4.1")
 def test_a_file_is_expanded_on_its_own(scene: Scene, harness: Run) -> None:
     provider = "{kind: openai-compatible, base_url: 'http://127.0.0.1:9/v1', models: {small: {}}}"
     scene.write("home/.config/harness/config.yaml", f"providers: {{acme: {provider}}}\n")
@@ -116,6 +122,7 @@ def test_a_file_is_expanded_on_its_own(scene: Scene, harness: Run) -> None:
     }
 
 
+@pytest.mark.rule("4.1", "3.8.10")
 @pytest.mark.parametrize(
     ("text", "shell", "error"),
     [
@@ -132,6 +139,7 @@ def test_every_error_of_a_file_is_exit_code_one(scene: Scene, harness: Run, text
     assert not (scene.root / "ran").exists()
 
 
+@pytest.mark.rule("3.3.12", "4.1")
 def test_a_configured_deny_is_stronger_than_the_shell_option(scene: Scene, harness: Run) -> None:
     scene.write(
         "home/.config/harness/config.yaml", "permission: [{permission: bash, pattern: 'touch *', action: deny}]\n"
@@ -142,12 +150,14 @@ def test_a_configured_deny_is_stronger_than_the_shell_option(scene: Scene, harne
     assert not (scene.root / "ran").exists()
 
 
+@pytest.mark.rule("3.3.20", "4.1")
 def test_the_time_of_a_part_can_be_bounded(scene: Scene, harness: Run) -> None:
     file = scene.write("t.md", "!`sleep 60`")
     arguments = ("--file", str(file), "--shell", "allow", "--shell-timeout", "0.3", "--json")
     assert harness("commands", "expand", *arguments)[1]["message"] == "[timed out after 0.3 s]"
 
 
+@pytest.mark.rule("4.1")
 def test_usage_errors_are_exit_code_two(scene: Scene, harness: Run) -> None:
     assert harness("commands", "expand", "--file", str(scene.root / "none.md"))[0] == 2
     assert harness("commands", "expand")[0] == 2
@@ -157,6 +167,7 @@ def test_usage_errors_are_exit_code_two(scene: Scene, harness: Run) -> None:
     assert "/review" in err
 
 
+@pytest.mark.rule("3.3.10", "4.1")
 def test_a_line_is_expanded_behind_the_gate(scene: Scene, harness: Run) -> None:
     scene.command("user", "say", "Say !`printf '%s' \"$1\"`")
     assert harness("commands", "expand", "/say hi", "--ask", "allow")[:2] == (0, "Say hi\n")
@@ -164,6 +175,7 @@ def test_a_line_is_expanded_behind_the_gate(scene: Scene, harness: Run) -> None:
     assert (code, found["error"]) == (3, "shell-denied")
 
 
+@pytest.mark.rule("4.1")
 def test_skills_are_listed_with_the_reason_why_one_is_hidden(scene: Scene, harness: Run) -> None:
     scene.skill("user", "plain")
     scene.skill("user", "manual", "---\nname: manual\ndescription: D.\ndisable-model-invocation: true\n---\nx\n")
@@ -173,6 +185,7 @@ def test_skills_are_listed_with_the_reason_why_one_is_hidden(scene: Scene, harne
     assert (found["manual"]["in_catalog"], found["manual"]["hidden_reason"]) == (False, "manual only")
 
 
+@pytest.mark.rule("3.9.15", "4.1")
 def test_a_denied_skill_is_marked_in_the_list_and_refused_when_expanded(scene: Scene, harness: Run) -> None:
     scene.skill("user", "plain")
     scene.skill("user", "secret")
@@ -187,6 +200,7 @@ def test_a_denied_skill_is_marked_in_the_list_and_refused_when_expanded(scene: S
     assert (code, result["error"]) == (0, None)
 
 
+@pytest.mark.rule("4.1")
 def test_a_skill_is_shown_with_its_body(scene: Scene, harness: Run) -> None:
     scene.skill("user", "plain")
     _, found, _ = harness("skills", "show", "plain", "--json")
@@ -194,6 +208,7 @@ def test_a_skill_is_shown_with_its_body(scene: Scene, harness: Run) -> None:
     assert harness("skills", "show", "ghost")[0] == 2
 
 
+@pytest.mark.rule("4.1")
 def test_a_skill_folder_and_a_folder_of_skills_are_checked(scene: Scene, harness: Run) -> None:
     good = scene.skill("user", "good")
     scene.skill("user", "bad", "---\nname: bad\n---\nx\n")
@@ -219,6 +234,7 @@ def test_a_skill_folder_and_a_folder_of_skills_are_checked(scene: Scene, harness
     assert harness("skills", "check")[0] == 1
 
 
+@pytest.mark.rule("4.1")
 def test_a_new_skill_is_clean_and_its_name_by_the_book(scene: Scene, harness: Run) -> None:
     code, made, _ = harness("skills", "new", "log-trim", "--json")
     path = Path(made["path"])

@@ -76,6 +76,7 @@ def names(rows: LibraryRows) -> dict[str, str]:
     return {row.name: row.source for row in rows.offers if "bundled" not in row.source}
 
 
+@pytest.mark.rule("3.3.8")
 async def test_a_preview_shows_everything_and_does_nothing(project: Project) -> None:
     project.command("ship", SHIP)
     (project.config / "config.yaml").write_text(
@@ -154,6 +155,7 @@ async def test_a_prompt_of_a_server_is_previewed_without_asking_the_server(
     assert names(await library.look())["mcp:docs:find"] == "docs"
 
 
+@pytest.mark.rule("3.5.9")
 async def test_what_is_offered_is_what_can_be_typed(project: Project) -> None:
     project.command("ship", SHIP)
     project.command("team/roll", "Roll")
@@ -186,6 +188,7 @@ async def test_what_is_offered_is_what_can_be_typed(project: Project) -> None:
     assert commands["tools", "project"].hidden_reason == "its folder is not trusted"
 
 
+@pytest.mark.rule("3.9.15", "3.8.7")
 async def test_the_browser_says_why_a_file_is_not_used(project: Project) -> None:
     bundled = next(iter(sorted((Path(__file__).parents[2] / "commands").glob("*.md")))).stem
     mine = project.command(bundled, "Mine")
