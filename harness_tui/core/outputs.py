@@ -16,6 +16,7 @@ from typing import Final
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.paths import make_private_folder
 from harness_tui.core.record import record
+from harness_tui.core.redaction import mask
 from harness_tui.core.text import cut_middle, fits, followed_by
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -47,8 +48,8 @@ def limit_output(
     Only ``text`` is ever cut; the whole of it goes to ``folder/{name}.txt`` first, and a further note says so.
 
     ``folder`` is created with mode 0700, the file has 0600. ``name`` may be any text (ids of calls come from outside):
-    what does not fit a file name is replaced, and an existing file is never written over. Does file work: call it in a
-    thread where ``text`` may be long.
+    what does not fit a file name is replaced, and an existing file is never written over. In the file secrets are
+    covered. Does file work: call it in a thread where ``text`` may be long.
     """
     data = text.encode("utf-8", "backslashreplace")
     told = followed_by(text, notes)
@@ -56,7 +57,7 @@ def limit_output(
         return Limited(told, None, len(data))
     path: Path | None = None
     try:
-        path = _keep(data, folder, name)
+        path = _keep(mask(data), folder, name)
         where = f"[the whole, {len(data)} bytes, is in {path}]"
     except OSError as error:
         where = f"[the whole, {len(data)} bytes, could not be kept: {error.strerror or error}]"

@@ -29,6 +29,25 @@ _BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
 _JWT: Final = re.compile(r"eyJ[A-Za-z0-9_-]{10,}+(\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+)?")
 _USERINFO: Final = re.compile(r"(?<=[A-Za-z0-9+.-])://[^/\s:@]+:[^/\s@]+@")
 
+_BEGINNINGS: Final = (
+    *(
+        b"sk-",
+        b"AIza",
+        b"ghp_",
+        b"gho_",
+        b"ghu_",
+        b"ghs_",
+        b"ghr_",
+        b"github_pat_",
+        b"glpat-",
+        b"xox",
+        b"AKIA",
+        b"ASIA",
+    ),
+    *(b"PRIVATE KEY", b"eyJ"),
+)
+_WORDS: Final = (b"bearer", b"basic")
+
 SECRET_NAMES: Final = re.compile(
     r"(?i)(api[_-]?key|token|secret|passw(or)?d|credential|private[_-]?key|authorization|cookie)"
 )
@@ -61,6 +80,25 @@ class Redactor:
         text = _BEARER.sub(lambda match: f"{match[1]} {MARK}", text)
         return _USERINFO.sub(f"://{MARK}@", text)
 
+    def mask(self, data: bytes) -> bytes:
+        """Return ``data`` of the same length, with secrets covered: a part of a long output stays where it was.
+
+        Nearly all of an output holds none, and looking for the beginnings of some is a hundred times as quick.
+        """
+        with self._lock:
+            values = sorted((value.encode("utf-8", "replace") for value in self._values), key=len, reverse=True)
+        for value in values:
+            if value in data:
+                data = data.replace(value, _cover(value.decode("latin-1")).encode("latin-1"))
+        lower = data.lower()
+        has_beginning = any(word in data for word in _BEGINNINGS) or any(word in lower for word in _WORDS)
+        if not has_beginning and not (b"://" in data and b"@" in data):
+            return data
+        text = _SHAPES.sub(lambda match: _cover(match[0]), data.decode("latin-1"))
+        text = _JWT.sub(lambda match: _cover(match[0]) if match[1] else match[0], text)
+        text = _BEARER.sub(lambda match: f"{match[1]} {_cover(match[0][len(match[1]) + 1 :])}", text)
+        return _USERINFO.sub(lambda match: f"://{_cover(match[0][3:-1])}@", text).encode("latin-1")
+
     def data(self, data: Any) -> Any:
         """Return JSON ``data`` with every text in it redacted."""
         if isinstance(data, str):
@@ -72,6 +110,10 @@ class Redactor:
         return data
 
 
+def _cover(secret: str) -> str:
+    return MARK.ljust(len(secret), "*") if len(secret) >= len(MARK) else "*" * len(secret)
+
+
 REDACTOR: Final = Redactor()
 """The process-wide redactor: whoever reads a secret registers it here."""
 
@@ -79,6 +121,11 @@ REDACTOR: Final = Redactor()
 def redact(text: str) -> str:
     """Return ``text`` without known secrets."""
     return REDACTOR.text(text)
+
+
+def mask(data: bytes) -> bytes:
+    """Return ``data`` of the same length with known secrets covered."""
+    return REDACTOR.mask(data)
 
 
 def redact_data(data: Any) -> Any:

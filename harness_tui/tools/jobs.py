@@ -94,6 +94,7 @@ class Job:
             if self._pieces is not None:
                 self._pieces.add(data)
             await self.output.add(data)
+        await self.output.finish()
 
     async def _watch(self) -> None:
         await self.child.wait()

@@ -13,12 +13,15 @@ from typing import Final
 from harness_tui.core.events import Event, ToolProgress
 from harness_tui.core.limits import KIB, MIB, TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.outputs import Limited, create_output, limit_output
+from harness_tui.core.redaction import mask
 from harness_tui.core.text import cut_ends, cut_middle, followed_by
 
 FILE_BYTES: Final = 256 * MIB
 """What is kept on disk of one command at most: a flood must not fill the disk."""
 
 _ENDS_BYTES: Final = 256 * KIB
+_LINE_BYTES: Final = 64 * KIB
+"""Of a line that does not end so much waits for its end; a secret is shorter."""
 _FIRST_INTERVAL_S: Final = 0.1
 _LATER_INTERVAL_S: Final = 0.5
 _LATER_PIECE: Final = 4 * KIB
@@ -27,7 +30,8 @@ _LATER_PIECE: Final = 4 * KIB
 class CommandOutput:
     """What a command writes: short output in memory, longer output on disk as it comes, within a limit of bytes.
 
-    The file is ``folder/{name}.txt``, made when it is needed. One reader adds, anybody may ask for a part.
+    The file is ``folder/{name}.txt``, made when it is needed. Secrets are covered in it, so the last line goes there
+    when it is complete. One reader adds, anybody may ask for a part.
     """
 
     def __init__(self, folder: Path, name: str, *, most: int = FILE_BYTES) -> None:
@@ -38,6 +42,7 @@ class CommandOutput:
         self._tail = bytearray()
         self._descriptor: int | None = None
         self._written = 0
+        self._line = b""  # the last one, as far as it came
         self._problem: str | None = None
         self._closed = False
         self._writing = threading.Lock()
@@ -56,6 +61,11 @@ class CommandOutput:
         self._tail += data
         del self._tail[:-_ENDS_BYTES]
         await asyncio.to_thread(self._write, data)
+
+    async def finish(self) -> None:
+        """Write the last line, which nothing follows any more."""
+        if self._line:
+            await asyncio.to_thread(self._write, b"", is_last=True)
 
     async def part(self, start: int = 0, *, notes: str = "") -> tuple[Limited, int]:
         """Return what was written from the byte ``start`` on, then ``notes``, within the limits, and where it ended."""
@@ -77,22 +87,40 @@ class CommandOutput:
             descriptor, self._descriptor = self._descriptor, None
             self._writing.release()
             if descriptor is not None:
-                os.close(descriptor)
+                try:
+                    self._put(descriptor, mask(self._line))
+                except OSError as error:
+                    self._problem = error.strerror or str(error)
+                finally:
+                    self._line = b""
+                    os.close(descriptor)
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes, *, is_last: bool = False) -> None:
         try:
             with self._writing:
                 if self.path is None and self._problem is None and not self._closed:
                     self._descriptor, self.path = create_output(self._folder, self._name)
-                piece = data[: self._most - self._written] if self._descriptor is not None else b""
-                while piece and self._descriptor is not None:
-                    done = os.write(self._descriptor, piece)
-                    self._written += done
-                    piece = piece[done:]
+                if self._descriptor is None:
+                    return
+                data = self._line + data
+                end = len(data) if is_last else max(data.rfind(b"\n") + 1, len(data) - _LINE_BYTES)
+                self._line = data[end:] if self._written + end < self._most else b""
+                self._put(self._descriptor, mask(data[:end]))
         except OSError as error:
             self._problem = error.strerror or str(error)
         if self._closed:
             self._close_unless_used()
+
+    def _put(self, descriptor: int, data: bytes) -> None:
+        piece = data[: self._most - self._written]
+        while piece:
+            done = os.write(descriptor, piece)
+            self._written += done
+            piece = piece[done:]
+
+    @property
+    def _kept(self) -> int:
+        return min(self._most, self._written + (len(self._line) if self._problem is None else 0))
 
     def _part_of_long(self, start: int, end: int, tail: bytes, notes: str) -> Limited:
         size = end - start
@@ -106,14 +134,14 @@ class CommandOutput:
             cut = cut_ends(first, last, size, **most, note=followed_by(where, notes))
         if not cut.omitted:
             return Limited(cut.text, None, size)
-        return Limited(cut.text, str(self.path) if self.path is not None else None, self._written)
+        return Limited(cut.text, str(self.path) if self.path is not None else None, self._kept)
 
     def _where(self) -> str:
-        if self._written == self.size:
+        if self._kept == self.size:
             return f"the whole, {self.size} bytes, is in {self.path}"
-        if self._written:
+        if self._kept:
             why = f": {self._problem}" if self._problem else ""
-            return f"the first {self._written} of {self.size} bytes are in {self.path}, the rest was not kept{why}"
+            return f"the first {self._kept} of {self.size} bytes are in {self.path}, the rest was not kept{why}"
         return f"the whole, {self.size} bytes, could not be kept: {self._problem}"
 
     def _read(self, start: int, count: int) -> bytes:

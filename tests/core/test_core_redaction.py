@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness_tui.core.redaction import MARK, SECRET_NAMES, Redactor, redact, redact_data
+from harness_tui.core.redaction import MARK, SECRET_NAMES, Redactor, mask, redact, redact_data
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,19 @@ def test_a_megabyte_of_what_a_secret_begins_with_is_read_once(piece: str) -> Non
     # With a pattern that begins anew at each of them this does not end within the time of a test.
     text = piece * (1_000_000 // len(piece))
     assert redact(text) == text
+
+
+def test_what_is_covered_in_bytes_keeps_its_length_and_its_neighbours() -> None:
+    jwt = f"eyJ{'a' * 20}.{'b' * 20}.{'c' * 20}"
+    key = "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"
+    for secret in ("sk-" + "a" * 20, "ghp_" + "b" * 30, "AKIA" + "A" * 16, jwt, key):
+        data = b"\xff before " + secret.encode() + b" behind \xfe\n"
+        covered = mask(data)
+        assert len(covered) == len(data)
+        assert covered == b"\xff before " + MARK.encode().ljust(len(secret), b"*") + b" behind \xfe\n"
+    assert mask(b"Bearer abcdefghijkl x") == b"Bearer [redacted]** x"
+    assert mask(b"git://user:password@h") == b"git://[redacted]***@h"
+    assert mask(b"plain text, a@b, http://h/\n") == b"plain text, a@b, http://h/\n"
+    redactor = Redactor()
+    redactor.add("geheim-ü-1")
+    assert redactor.mask("x geheim-ü-1 y".encode()) == b"x [redacted]* y"

@@ -270,6 +270,18 @@ async def test_a_long_output_is_on_disk_whole_and_not_in_memory(bench: Any) -> N
     assert len(result.output) < 52_000
 
 
+async def test_secrets_are_covered_in_what_is_kept_on_disk(bench: Any) -> None:
+    secret = "sk-" + "a1" * 20
+    # Once in the middle of the numbers, once in a last line that does not end.
+    result = await bench.call("bash", command=f"seq 100000; echo key {secret}; seq 100000; printf 'last {secret}'")
+    kept = Path(result.full_output).read_text()
+    assert kept.count(secret) == 0
+    numbers = "".join(f"{number}\n" for number in range(1, 100_001))
+    covered = "[redacted]".ljust(len(secret), "*")
+    assert kept == f"{numbers}key {covered}\n{numbers}last {covered}"
+    assert result.full_bytes == len(kept)
+
+
 async def test_a_flood_is_bounded(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness_tui.tools.shell_output.CommandOutput.__init__.__kwdefaults__", {"most": 10_000_000})
     command = "head -c 40000000 /dev/zero | tr '\\0' 'x'; echo; echo end; exit 2"
