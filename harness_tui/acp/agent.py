@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from dataclasses import replace
 from typing import Any, cast
 
 import acp
 from acp import schema
 
 from harness_tui._version import __version__
+from harness_tui.acp.buffers import EditorBuffers
 from harness_tui.acp.session import EditorSession, folder_of
 from harness_tui.acp.transport import StdioTransport
 from harness_tui.config.loader import Flags
@@ -39,6 +41,7 @@ class HarnessAgent:
         self._client: Any = None
         self._sessions: dict[str, EditorSession] = {}
         self._telling: set[asyncio.Task[None]] = set()
+        self._reads_buffers = False
 
     def on_connect(self, conn: Any) -> None:
         """Take the other side."""
@@ -58,6 +61,8 @@ class HarnessAgent:
         self, protocol_version: int, client_capabilities: Any = None, client_info: Any = None, **kwargs: Any
     ) -> schema.InitializeResponse:
         """Say what this agent can do."""
+        files = getattr(client_capabilities, "fs", None)
+        self._reads_buffers = bool(getattr(files, "read_text_file", False))
         return schema.InitializeResponse(
             protocol_version=min(protocol_version, acp.PROTOCOL_VERSION) or acp.PROTOCOL_VERSION,
             agent_capabilities=schema.AgentCapabilities(
@@ -147,8 +152,11 @@ class HarnessAgent:
         try:
             if await workspace.choose_model() is None:
                 workspace.use_model(OFFLINE)
+            buffers = self._buffers(workspace)
             live = await (workspace.new_session() if session_id is None else workspace.resume(session_id))
             session = EditorSession(self._client, workspace, live)
+            if buffers is not None:
+                buffers.session = session.id
             await session.begin()
             if session_id is not None:
                 await session.replay()
@@ -164,6 +172,16 @@ class HarnessAgent:
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
         return session
+
+    def _buffers(self, workspace: Workspace) -> EditorBuffers | None:
+        """Let the tools of files look at what the editor has not saved, where it can say so."""
+        if not self._reads_buffers:
+            return None
+        parts = workspace.parts
+        files = next(source for source in parts.sources if any(tool.spec.name == "read" for tool in source.tools()))
+        buffers = EditorBuffers(self._client, files)
+        workspace.use_parts(replace(parts, sources=(buffers, *parts.sources)))
+        return buffers
 
     async def _tell_commands(self, session: EditorSession) -> None:
         await asyncio.sleep(_SETTLE_S)

@@ -11,7 +11,7 @@ from acp import schema
 from harness_tui.acp.patches import apply_patch
 from harness_tui.core import events as ev
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.event_parts import CommandPreview, DiffPreview, UrlPreview
+from harness_tui.core.event_parts import CommandPreview, DiffPreview, Offer, UrlPreview
 from harness_tui.core.intents import Answer
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import read_regular
@@ -21,15 +21,15 @@ _DENY = "deny"
 _ALLOW = "allow"
 
 
-async def ask_permission(client: Any, session: str, root: Path, asked: ev.PermissionRequested) -> Answer:
-    """Ask the editor and return the answer; where it gives none the call is denied."""
+async def ask_permission(
+    client: Any, session: str, root: Path, asked: ev.PermissionRequested, *, call_id: str, title: str | None = None
+) -> Answer:
+    """Ask the editor about its call ``call_id`` and return the answer; where it gives none the call is denied."""
     options = [schema.PermissionOption(option_id=_ALLOW, name="Allow once", kind="allow_once")]
     for index, offer in enumerate(asked.offers):
-        rules = ", ".join(f"{rule.permission} {rule.pattern}" for rule in offer.rules)
-        name = f"Allow for the {offer.scope}: {rules}"
-        options.append(schema.PermissionOption(option_id=str(index), name=redact(name), kind="allow_always"))
+        options.append(schema.PermissionOption(option_id=str(index), name=redact(_offered(offer)), kind="allow_always"))
     options.append(schema.PermissionOption(option_id=_DENY, name="Deny", kind="reject_once"))
-    call = schema.ToolCallUpdate(tool_call_id=asked.call, content=_shown(asked, root))
+    call = schema.ToolCallUpdate(tool_call_id=call_id, title=title, content=_shown(asked, root))
     chosen = await _choose(client, session, call, options)
     if chosen is None or chosen == _DENY:
         return Answer(asked.request, "deny")
@@ -37,6 +37,13 @@ async def ask_permission(client: Any, session: str, root: Path, asked: ev.Permis
         return Answer(asked.request, "allow")
     number = int(chosen)
     return Answer(asked.request, "allow", scope=asked.offers[number].scope, offer=number)
+
+
+def _offered(offer: Offer) -> str:
+    if offer.mode is not None:
+        return f"Allow, and go on in the mode {offer.mode}"
+    rules = ", ".join(f"{rule.permission} {rule.pattern}" for rule in offer.rules)
+    return f"Allow for the {offer.scope}: {rules}"
 
 
 async def ask_question(client: Any, session: str, asked: ev.QuestionAsked) -> Answer:

@@ -13,10 +13,12 @@ from acp import schema
 
 from harness_tui.acp.content import read_prompt
 from harness_tui.acp.requests import ask_permission, ask_question
+from harness_tui.acp.subagents import SubagentSteps
 from harness_tui.acp.updates import Updates
 from harness_tui.agent.live import LiveSession
 from harness_tui.core import events as ev
 from harness_tui.core.bus import LaggedError
+from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.intents import Answer, Cancel, SetSession, Submit
 from harness_tui.workspace.workspace import Workspace
@@ -39,6 +41,7 @@ class EditorSession:
         self.live = live
         self._client = client
         self._updates = Updates(workspace.project.root, self._content)
+        self._subagents = SubagentSteps()
         self._reading: asyncio.Task[None] | None = None
         self._ended: asyncio.Future[ev.RunFinished] | None = None
         self._asking: dict[str, asyncio.Task[None]] = {}
@@ -58,6 +61,8 @@ class EditorSession:
                 async for envelope in subscription:
                     if envelope.session == self.id:
                         await self._take(envelope.event, envelope.run)
+                    else:
+                        await self._take_foreign(envelope)
             except LaggedError as error:
                 log.warning("the editor was too slow: %s", error)
 
@@ -117,22 +122,34 @@ class EditorSession:
     # --- the stream --------------------------------------------------------------------------------
 
     async def _take(self, event: ev.Event, run: str | None) -> None:
-        match event:
-            case ev.PermissionRequested(request=request):
-                root = self.workspace.project.root
-                self._ask(request, ask_permission(self._client, self.id, root, event))
-            case ev.QuestionAsked(request=request):
-                self._ask(request, ask_question(self._client, self.id, event))
-            case ev.PermissionResolved(request=str(request)) | ev.QuestionAnswered(request=request):
-                asking = self._asking.pop(request, None)
-                if asking is not None:
-                    asking.cancel()  # a cancelled turn answers what waits: the editor need not
-            case _:
-                pass
+        self._take_request(event, getattr(event, "call", ""))
         for update in self._updates.of(event, run):
             await self._tell(update)
         if isinstance(event, ev.RunFinished) and self._ended is not None and not self._ended.done():
             self._ended.set_result(event)
+
+    async def _take_foreign(self, envelope: Envelope) -> None:
+        """An event of a subagent: the editor is asked what it asks, and shown its steps under its call."""
+        call = f"{envelope.session}/{getattr(envelope.event, 'call', '')}"
+        self._take_request(envelope.event, call, self._subagents.title(envelope))
+        update = self._subagents.update_of(envelope)
+        if update is not None:
+            await self._tell(update)
+
+    def _take_request(self, event: ev.Event, call: str, title: str | None = None) -> None:
+        match event:
+            case ev.PermissionRequested(request=request):
+                root = self.workspace.project.root
+                asking = ask_permission(self._client, self.id, root, event, call_id=call, title=title)
+                self._ask(request, asking)
+            case ev.QuestionAsked(request=request):
+                self._ask(request, ask_question(self._client, self.id, event))
+            case ev.PermissionResolved(request=str(request)) | ev.QuestionAnswered(request=request):
+                asked = self._asking.pop(request, None)
+                if asked is not None:
+                    asked.cancel()  # a cancelled turn answers what waits: the editor need not
+            case _:
+                pass
 
     async def _tell(self, update: Any) -> None:
         try:

@@ -122,14 +122,15 @@ def _read(target: Target, offset: int, limit: int) -> tuple[ToolResult | None, s
         except OSError as error:
             raise ToolError(error.strerror or str(error), where=where, code="unreadable") from error
         note = "[the file is too large to be edited with edit or write]"
-        return _text_result(target, window, where, note), None
+        return text_result(target, window, where, note), None
     mime = _attached_type(data)
     if mime is not None:
         return _attached(target, data, mime, where), digest(data)
-    return _text_result(target, window_of(data, where, offset=offset, limit=limit), where), digest(data)
+    return text_result(target, window_of(data, where, offset=offset, limit=limit), where), digest(data)
 
 
-def _text_result(target: Target, window: Window, where: str, note: str | None = None) -> ToolResult:
+def text_result(target: Target, window: Window, where: str, note: str | None = None) -> ToolResult:
+    """Return lines of a file as the model gets them. Raises ``ToolError`` for a place past the end."""
     if window.total == 0:
         return ToolResult("[the file is empty]", metadata={"path": target.name, "lines": 0})
     if not window.lines:

@@ -29,6 +29,11 @@ class Editor:
         self.asked: list[tuple[Any, list[Any]]] = []
         self.choose: Any = lambda options: options[0].option_id
         self.seen = asyncio.Event()
+        self.unsaved: dict[str, str] = {}
+
+    async def read_text_file(self, session_id: str, path: str, **kwargs: Any) -> schema.ReadTextFileResponse:
+        held = self.unsaved.get(path)
+        return schema.ReadTextFileResponse(content=Path(path).read_text() if held is None else held)
 
     def on_connect(self, conn: Any) -> None:
         """The other side is not needed: the test holds it."""
@@ -67,12 +72,14 @@ class Editor:
 
 
 @contextlib.asynccontextmanager
-async def editor_of(home: Home, *arguments: str) -> AsyncIterator[tuple[Editor, Any, Any]]:
+async def editor_of(home: Home, *arguments: str, files: bool = False) -> AsyncIterator[tuple[Editor, Any, Any]]:
     editor = Editor()
+    able = schema.ClientCapabilities(fs=schema.FileSystemCapabilities(read_text_file=files))
     async with acp.spawn_agent_process(
         editor, str(BIN / "harness"), "acp", *arguments, env=home.environ(), cwd=home.project
     ) as (agent, process):
-        ready = await asyncio.wait_for(agent.initialize(protocol_version=acp.PROTOCOL_VERSION), WAIT_S)
+        hello = agent.initialize(protocol_version=acp.PROTOCOL_VERSION, client_capabilities=able)
+        ready = await asyncio.wait_for(hello, WAIT_S)
         assert ready.agent_info is not None
         assert (ready.protocol_version, ready.agent_info.name) == (acp.PROTOCOL_VERSION, "harness")
         assert ready.agent_capabilities is not None
@@ -156,6 +163,65 @@ async def test_an_offer_that_is_taken_is_not_asked_again(home: Home) -> None:
         ((asked, _),) = editor.asked
         assert (asked.content[0].old_text, asked.content[0].new_text) == (None, "1\n")
         assert (home.project / "b.txt").read_text() == "2"
+
+
+async def test_what_a_subagent_asks_is_asked_in_the_editor_under_a_call_of_its_own(home: Home) -> None:
+    home.user_config("agents: {worker: {description: w, mode: subagent}}\n")
+    home.write(
+        "play.yaml",
+        """
+        turns:
+          - {tools: [{name: task, arguments: {agent: worker, prompt: do it}}]}
+          - {text: Done.}
+        agents:
+          worker: [{tools: [{name: bash, arguments: {command: touch made.txt}}]}, {text: made}]
+        """,
+    )
+    async with editor_of(home, "--model", "replay:play.yaml") as (editor, agent, _):
+        opened = await agent.new_session(cwd=str(home.project), mcp_servers=[])
+        assert (await said(agent, opened.session_id, "go")).stop_reason == "end_turn"
+        ((asked, _),) = editor.asked
+        (started,) = editor.of("tool_call")
+        assert (started.tool_call_id, asked.title) == ("c1", "Run touch made.txt")
+        assert asked.tool_call_id.endswith("/c1")  # the subagent counts its calls from one too
+        steps = [
+            update.content[0].content.text
+            for update in editor.of("tool_call_update")
+            if update.tool_call_id == "c1" and update.status == "in_progress" and update.content
+        ]
+        assert steps == ["… Run touch made.txt", "✓ Run touch made.txt"]
+        assert (home.project / "made.txt").exists()
+
+
+async def test_text_that_is_not_saved_is_read_and_its_file_is_left_alone(home: Home) -> None:
+    path = home.write("notes.txt", "alpha\n")
+    home.write(
+        "play.yaml",
+        """
+        log: requests.jsonl
+        turns:
+          - {tools: [{name: read, arguments: {path: notes.txt}}]}
+          - {tools: [{name: edit, arguments: {path: notes.txt, old: alpha, new: gamma}}]}
+          - {text: Wait.}
+          - {tools: [{name: read, arguments: {path: notes.txt}}]}
+          - {tools: [{name: edit, arguments: {path: notes.txt, old: beta, new: gamma}}]}
+          - {text: Done.}
+        """,
+    )
+    async with editor_of(home, "--model", "replay:play.yaml", files=True) as (editor, agent, _):
+        opened = await agent.new_session(cwd=str(home.project), mcp_servers=[])
+        editor.unsaved[str(path)] = "alpha\nbeta\n"
+        await said(agent, opened.session_id, "look")
+        assert (path.read_text(), editor.asked) == ("alpha\n", [])
+        path.write_text("alpha\nbeta\n")  # the person saves it
+        await said(agent, opened.session_id, "now")
+        assert path.read_text() == "alpha\ngamma\n"
+    results = [entry["messages"][-1] for entry in request_log(home.project / "requests.jsonl")]
+    read, edited = results[1]["text"], results[2]
+    assert read.splitlines()[:2] == ["     1\talpha", "     2\tbeta"]
+    assert "not saved" in read
+    assert edited["is_error"] is True
+    assert "ask the person to save it" in edited["text"]
 
 
 async def test_a_cancel_ends_the_turn_while_it_streams_and_while_it_asks(home: Home) -> None:
