@@ -3,7 +3,7 @@
 The app runs with its real backend and Textual's headless driver, so that a picture is an SVG with real text. Sizes are
 80x24 and 140x40; the scenes are those that a newcomer meets.
 
-    python benchmarks/screenshots.py [--out FOLDER] [--only WORD]
+    python benchmarks/screenshots.py [--out FOLDER] [--only WORD] [--size 80x24]...
 """
 
 from __future__ import annotations
@@ -43,6 +43,41 @@ permission:
   - {permission: bash, pattern: "git diff *", action: allow}
   - {permission: bash, pattern: "git push *", action: deny}
 """
+
+LIBRARY = {
+    "config.yaml": 'permission:\n  - {permission: bash, pattern: "git push *", action: deny}\n',
+    "commands/release.md": """\
+---
+description: Write the notes of a release and publish it
+argument-hint: "[version] [channel]"
+agent: plan
+---
+Write the notes of version $1 for the channel ${2:-stable}, from @CHANGES.md and what was committed:
+
+!`git log --oneline -20`
+
+!`make notes VERSION="$1"`
+
+!`git push origin "v$1"`
+
+Name what breaks first.
+""",
+    "commands/standup.md": "---\ndescription: What I did yesterday\n\nSum up my commits of yesterday.\n",
+    "commands/tidy.md": "---\ndescription: Tidy up: imports, names\nsubtask: perhaps\n---\nTidy up $ARGUMENTS\n",
+    "skills/release-notes/SKILL.md": """\
+---
+name: release-notes
+description: Writes release notes as our customers read them. Use it for anything about the notes of a release.
+---
+# Release notes
+
+1. Read the changes since the last tag.
+2. Say what changes for a customer, in one sentence each, the most important first.
+3. Leave out what nobody outside notices.
+""",
+    "skills/Invoices/SKILL.md": "---\nname: Invoices\ndescription: Checks an invoice.\n---\nAdd up the lines.\n",
+    "~/.claude/skills/release-notes/SKILL.md": "---\nname: release-notes\ndescription: An old copy.\n---\nOld.\n",
+}
 
 Play = Callable[["Stage"], Awaitable[None]]
 
@@ -142,6 +177,22 @@ async def first(stage: Stage) -> None:
     await stage.picture("help")
 
 
+async def library(stage: Stage) -> None:
+    """What a command would send, the skills with why one is not used, and what is wrong with files."""
+    await stage.wait_for("files ✗1")
+    await stage.press("/", "r", "e", "l", "e", "a", "s", "e", "space", *"3.1", "space", *"beta")
+    await stage.wait_for("asks first")
+    await stage.picture("preview")
+    await stage.press("ctrl+u")
+    await stage.type("/skills")
+    await stage.wait_for("shadowed")
+    await stage.press("down", "down", "down", "down")
+    await stage.picture("library-skills")
+    await stage.press("left")
+    await stage.wait_for("unterminated")
+    await stage.picture("library-problems")
+
+
 async def trust(stage: Stage) -> None:
     """The question that a folder with something to run brings."""
     await stage.wait_for("Trust")
@@ -162,25 +213,39 @@ def cloned_project(home: Path) -> Path:
     return project
 
 
+def library_home(home: Path, config: Path) -> Path:
+    """Lay out a project, and commands and skills of a person, some of them not as they should be."""
+    project = home / "shop"
+    project.mkdir(exist_ok=True)
+    (project / "CHANGES.md").write_text("# 3.1\n\n- Faster check-out\n")
+    for path, text in LIBRARY.items():
+        file = home / path[2:] if path.startswith("~/") else config / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return project
+
+
 def main() -> int:
     """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "screenshots")
-    parser.add_argument("--only", choices=["tour", "work", "first", "trust"])
+    parser.add_argument("--size", type=lambda text: tuple(int(part) for part in text.split("x")), action="append")
+    parser.add_argument("--only", choices=["tour", "work", "first", "trust", "library"])
     options = parser.parse_args()
     options.out.mkdir(exist_ok=True)
+    sizes = options.size or SIZES
     for key in [key for key in os.environ if key.endswith("_API_KEY")]:
         del os.environ[key]
     with tempfile.TemporaryDirectory(prefix="harness-pictures-") as name:
         home = Path(name).resolve()
         os.environ["HOME"] = str(home)
         if options.only in (None, "tour"):
-            for size in SIZES:
+            for size in sizes:
                 with scene(answers=False, within=home) as demo:
                     chosen = Options(model=f"replay:{demo.script}", message=MESSAGE)
                     asyncio.run(one(tour, demo.project, chosen, options.out, size))
         if options.only in (None, "work"):
-            for size in SIZES:
+            for size in sizes:
                 with scene(answers=False, within=home) as demo:
                     script = demo.script.with_name("work.yaml")
                     script.write_text(WORK)
@@ -194,11 +259,16 @@ def main() -> int:
             with scene(answers=False, within=home):
                 empty = home / "notes"
                 empty.mkdir()
-                for size in SIZES:
+                for size in sizes:
                     if options.only in (None, "first"):
                         asyncio.run(one(first, empty, Options(), options.out, size))
                     if options.only in (None, "trust"):
                         asyncio.run(one(trust, cloned_project(home), Options(), options.out, size))
+        if options.only in (None, "library"):
+            for size in sizes:
+                with scene(answers=False, within=home):
+                    project = library_home(home, Path(os.environ["XDG_CONFIG_HOME"], "harness"))
+                    asyncio.run(one(library, project, Options(), options.out, size))
     return 0
 
 

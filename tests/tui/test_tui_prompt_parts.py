@@ -184,3 +184,9 @@ def test_every_reserved_name_is_in_the_table_once() -> None:
 )
 def test_a_line_is_split_into_name_and_arguments(text: str, parts: tuple[str, str] | None) -> None:
     assert split_command(text) == parts
+
+
+def test_descriptions_stand_below_each_other_whatever_the_hints_are() -> None:
+    candidates = [Candidate("a", "about", hint) for hint in ("", "[x]", "[twenty and more cells]")]
+    lines = [plain(candidate_line(candidate, 60, 20)) for candidate in candidates]
+    assert {line.index("about") for line in lines} == {22}

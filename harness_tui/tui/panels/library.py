@@ -19,6 +19,8 @@ VIEWS: Final[tuple[View, ...]] = ("skills", "commands", "problems")
 MAX_LISTED: Final = 300
 """More rows than anybody scrolls through: the rest is found by typing."""
 MAX_TEXT_LINES: Final = 1_000
+_ABOUT_CELLS: Final = 60
+"""So wide that there is room for descriptions beside the names."""
 
 _LEVELS: Final = {"info": ("i", "info"), "warning": ("!", "warning"), "error": ("✗", "error")}
 _RANK: Final = {"error": 0, "warning": 1, "info": 2}
@@ -73,9 +75,8 @@ def entry_rows(entries: Sequence[EntryRow], wanted: str, width: int, kind: View 
     if not found:
         text = f"Nothing matches {clean_for_display(wanted, one_line=True)!r}." if wanted else _EMPTY[kind]
         return [ListRow(tuple(wrap([(text, "muted")], width)))]
-    column = min(
-        max(cells(clean_for_display(entry.name, one_line=True)) for entry in found[:MAX_LISTED]), width * 2 // 5
-    )
+    widest = max(cells(clean_for_display(entry.name, one_line=True)) for entry in found[:MAX_LISTED])
+    column = min(widest, width * 2 // 5 if width >= _ABOUT_CELLS else width)
     rows = [ListRow((_entry_line(entry, column, width),), entry.path) for entry in found[:MAX_LISTED]]
     if len(found) > MAX_LISTED:
         rows.append(ListRow((((f"… {len(found) - MAX_LISTED} more, type to find them", "muted"),),)))
@@ -88,7 +89,7 @@ def _entry_line(entry: EntryRow, column: int, width: int) -> Line:
     note = _note(entry)
     right: Line = ((f" {note}", "warning" if note == "untrusted" else "muted"),) if width >= 20 else ()
     left: list[Span] = [(f"{mark} ", style), (name, "bold" if not entry.hidden_reason else "")]
-    if width >= 60:
+    if width >= _ABOUT_CELLS:
         about = clean_for_display(entry.description[: 2 * width], one_line=True)
         left += [(" " * max(2, column - cells(name) + 2), ""), (about, "muted")]
     return two_ends(tuple(left), right, width)

@@ -200,7 +200,7 @@ def candidate_line(candidate: Candidate, width: int, name_width: int) -> Line:
     ]
     used = cells(name) + 1
     if candidate.hint and not candidate.reason:
-        hint = cut_cells(f" {candidate.hint}", max(0, name_width - used + 1))
+        hint = cut_cells(f" {candidate.hint}", max(0, name_width - used))
         head.append((hint, "muted"))
         used += cells(hint)
     gap = max(2, name_width - used + 2)

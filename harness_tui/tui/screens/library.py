@@ -132,8 +132,12 @@ class LibraryScreen(Dialog[str | None]):
             return f"filter: {clean_for_display(self._filter, one_line=True)}▏"
         if self._view == "problems":
             return "Enter opens the file in your editor · type to filter · ←→ · Esc leaves"
-        hint = "Enter uses · Ctrl+E edits · Ctrl+N new · F3 reads · ←→ · Esc leaves"
-        return hint if self.app.size.width < 100 else f"type to filter · {hint}"
+        hints = (
+            "Ctrl+E edits · Ctrl+N new · Esc",
+            "Enter uses · Ctrl+E edits · Ctrl+N new · F3 reads · ←→ · Esc leaves",
+        )
+        width = self.app.size.width
+        return hints[0] if width < 74 else hints[1] if width < 100 else f"type to filter · {hints[1]}"
 
     def _show_preview(self) -> None:
         entry = self._entry() if self._view != "problems" else None
