@@ -26,6 +26,9 @@ IMPORT_DEPTH: Final = 5
 IMPORT_FILES: Final = 20
 IMPORT_BYTES: Final = 2 * AGENTS_MD_BYTES
 _TRAILING: Final = ".:!?)]}"
+_TRAILING_SIGNS: Final = 8
+_MENTIONS: Final = 200
+"""How many words of one file that look like imports are looked for."""
 
 
 @record
@@ -85,7 +88,7 @@ class ImportReader:
         yield from self._follow(path, text, 1)
 
     def _follow(self, path: Path, text: str, depth: int) -> Iterator[Imported]:
-        for mention in find_mentions(text):
+        for mention in find_mentions(text)[:_MENTIONS]:
             found = _existing(mention, path.parent)
             if found is None or found in self._seen:
                 continue  # most of what looks like an import is a name: a decorator, a package, a person
@@ -125,14 +128,14 @@ def _existing(mention: str, folder: Path) -> Path | None:
     """Return the real path of the file that ``mention`` names, as a whole or without the signs at its end."""
     if len(mention) > 4096:
         return None
-    while mention:
+    for _ in range(_TRAILING_SIGNS):
         try:
             path = expand(mention, folder)
             if os.path.isfile(path):  # noqa: PTH113 - false, and no exception, for a name that is too long
                 return resolve(path, folder)
         except HarnessError:
             return None
-        if mention[-1] not in _TRAILING:
+        if len(mention) == 1 or mention[-1] not in _TRAILING:
             return None
         mention = mention[:-1]
     return None

@@ -120,6 +120,7 @@ def change_file(
     *,
     places: Places,
     project: Project | None = None,
+    expected: str | None = None,
     backup: Path | None = None,
     write: bool = True,
 ) -> Rewritten:
@@ -138,7 +139,7 @@ def change_file(
                 item = {"permission": rule.permission, "pattern": rule.pattern, "action": rule.action}
                 quick = partial(insert_in_text, key="permission", index=index, item=item)
                 steps.append((quick, partial(_insert, index=index, item=item)))
-    return _Edit(path, places, project, None).apply_all(steps, backup=backup, write=write)
+    return _Edit(path, places, project, expected).apply_all(steps, backup=backup, write=write)
 
 
 def _set(data: Any, keys: tuple[str, ...], value: Any) -> None:

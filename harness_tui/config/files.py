@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,14 @@ from harness_tui.config.places import Places
 from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
 from harness_tui.config.risk import Risk
-from harness_tui.config.sources import MAX_COVERED, SourceFile, config_files, covered_files
+from harness_tui.config.sources import (
+    AGENT_FILES,
+    FOREIGN_AGENTS,
+    MAX_COVERED,
+    SourceFile,
+    config_files,
+    covered_files,
+)
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import digest, make_private_folder, read_regular, write_atomic
@@ -85,7 +93,24 @@ def read_inventory(project: Project, places: Places, extra: Path | None = None) 
         record = cache.record(source)
         if record:
             covered.append(record)
-    return Inventory(tuple(config), tuple(covered), overflow, tuple(cache.save()))
+    return Inventory(tuple(config), tuple(covered), overflow, (*cache.save(), *_uncounted(config)))
+
+
+def _uncounted(config: Sequence[FileRecord]) -> list[Problem]:
+    """Say of which folders of agents not all files are read."""
+    foreign = [record.source for record in config if record.source.kind in FOREIGN_AGENTS]
+    counts = Counter((source.kind, source.layer) for source in foreign)
+    return [
+        Problem(
+            str(next(source.path.parent for source in foreign if (source.kind, source.layer) == key)),
+            "too-many-files",
+            f"only the first {AGENT_FILES} agent files of a folder are read",
+            "move some of them away",
+            "warning",
+        )
+        for key, count in counts.items()
+        if count >= AGENT_FILES
+    ]
 
 
 class _Cache:

@@ -20,7 +20,8 @@ FOREIGN_AGENTS: Final = ("claude-agent", "opencode-agent")
 
 PROJECT_LAYERS: Final = ("servers", "project", "local")
 _AGENT_FOLDERS: Final = ("agents", "agent")
-_AGENT_FILES: Final = 200
+AGENT_FILES: Final = 200
+"""How many agent files of one folder of another tool are read."""
 MAX_COVERED: Final = 5_000
 _MAX_DEPTH: Final = 6
 _SKIPPED: Final = ("node_modules", ".git")
@@ -99,7 +100,7 @@ def _agents_below(folder: Path, tool: Tool, layer: Layer) -> Iterator[SourceFile
     kind: Kind = "claude-agent" if tool == "claude" else "opencode-agent"
     for count, path in enumerate(_walk(str(folder), False, set(), 0)):
         name = os.path.basename(path)  # noqa: PTH119 (plain text)
-        if count >= _AGENT_FILES:
+        if count >= AGENT_FILES:
             return
         if path.endswith(".md") and name[0] not in "._" and name.lower() != "readme.md":
             yield SourceFile(path, kind, layer)

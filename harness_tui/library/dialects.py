@@ -15,12 +15,15 @@ from harness_tui.library.diagnostics import Findings
 Dialect: TypeAlias = Literal["markdown", "braces", "keyed"]
 """How a template is read: our own forms, those of Gemini CLI, or our own with ``$NAME`` filled from ``NAME=value``."""
 
+_TOLD: Final = 20
+"""Of how many marks a file is told: after so many it is plain whose file it is."""
+
 _FENCED: Final = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARKS: Final = re.compile(
     r"\{\{\s*(?:args|arguments|ARGUMENTS|input)\s*\}\}|\{ARGS\}|\{SCRIPT\}|\$\{input:[^}\n]{0,200}\}"
     r"|\$\{(?:selection|selectedText|file|fileBasename|workspaceFolder)\}|(?<![\w$])[!@]\{[^}\n]{1,300}\}"
 )
-_MARKS_HERE: Final = re.compile(r"\$ARGUMENTS\b|\$\{ARGUMENTS\}|(?<![\w$])!`[^`\n]+`")
+_MARKS_HERE: Final = re.compile(r"\$ARGUMENTS\b|\$\{ARGUMENTS\}|(?<![\w$])!`[^`\n]{1,300}`")
 _KEYED: Final = re.compile(r"(?<![\\$\w])\$([A-Z][A-Z0-9_]*)\b")
 _KEY: Final = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)", re.DOTALL)
 _ANNOUNCED: Final = re.compile(r"\b([A-Z][A-Z0-9_]*)=")
@@ -35,6 +38,8 @@ def note_marks(body: str, first_line: int, findings: Findings, dialect: Dialect 
         mark = match.group()
         if mark in told:
             continue
+        if len(told) == _TOLD:
+            return
         told.add(mark)
         line = first_line + shown.count("\n", 0, match.start())
         findings.info(line, "dialect", f"{mark} is a mark of another tool and stays as it is; {_mend(mark, dialect)}")

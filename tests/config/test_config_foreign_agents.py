@@ -165,3 +165,10 @@ def test_a_file_without_front_matter_and_a_disabled_agent_are_none(world):
     loaded = world.trusted()
     assert set(loaded.settings.agents) == {"build", "plan", "explore"}
     assert loaded.problems == ()
+
+
+def test_of_very_many_agents_some_are_left_out_and_that_is_said(world):
+    for number in range(203):
+        world.write(f".claude/agents/a{number:03}.md", "Just notes")
+    (problem,) = world.load().problems
+    assert (problem.code, problem.where) == ("too-many-files", f"{world.root}/.claude/agents")

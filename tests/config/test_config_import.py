@@ -10,7 +10,9 @@ import pytest
 from harness_tui.cli.app import run_verb
 from harness_tui.config.migration.meeting import may_meet
 from harness_tui.config.migration.path_patterns import path_patterns
+from harness_tui.config.migration.tool_names import HOSTED
 from harness_tui.core.seams import Check, GateCall
+from harness_tui.models.providers import KEY_PROVIDERS
 from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.gate import Gate
 
@@ -616,3 +618,68 @@ def test_a_pattern_of_paths_is_never_wider_when_it_allows_and_never_narrower_whe
 def test_two_patterns_meet_when_one_text_fits_both(one, other, meet):
     assert may_meet(one, other) is meet
     assert may_meet(other, one) is meet
+
+
+# --- odd things --------------------------------------------------------------------------------------
+
+
+def test_one_wrong_entry_costs_its_neighbours_nothing(world, bring):
+    servers = {
+        "fine": {"command": ["f"]},
+        "slow": {"command": ["s"], "timeout": 1e300},
+        "off": {"command": ["o"], "environment": {"A": ["b"]}},
+    }
+    rules = {"bash": {"ls": "allow", "{env:HOME}": "allow"}}
+    put(world.root / "opencode.json", {"mcp": servers, "permission": rules, "lsp": {"x": {"extensions": [7]}}})
+    _, report, _ = bring("opencode")
+    assert set(lefts(report)) == {"MCP server off", "bash {env:HOME}: allow", "lsp.servers.x"}
+    assert decisions(world, ("bash", "ls")) == ["allow"]
+    assert world.load().settings.mcp["slow"].timeout.start == 30
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "x", "args": ["9f86d081884c7d659a2feaa0c55ad015"]},
+        {"command": "x", "args": ["--url=https://h.test/?sig=1", "Bearer abcdefgh12"]},
+        {"command": "x", "env": {"GH_PAT": "swordfish"}},
+        {"command": "x", "env": {"PLAIN": "9f86d081884c7d659a2feaa0c55ad015"}},
+        {"command": "x", "env": {"DB": "postgres://me:swordfish@h/db"}},
+        {"url": "https://h.test/", "headers": {"X-Auth": "swordfish"}},
+        {"url": "https://h.test/?token=swordfish"},
+    ],
+)
+def test_nothing_that_looks_like_a_secret_is_copied(world, bring, entry):
+    put(world.home / ".claude.json", {"mcpServers": {"s": entry}})
+    _, report, _ = bring("claude")
+    written = world.places.config_file.read_text() if world.places.config_file.exists() else ""
+    for secret in ("swordfish", "9f86d081884c7d659a2feaa0c55ad015", "abcdefgh12"):
+        assert secret not in written
+        assert secret not in json.dumps(report)
+    assert report["secrets"] or report["left"]
+
+
+def test_half_a_character_is_a_fault_of_the_file(world, bring):
+    path = put(world.home / ".claude/settings.json", '{"permissions": {"allow": [\n"Bash(\\ud800)"]}}')
+    code, _, err = bring("claude")
+    assert (code, f"{path}:2" in err) == (2, True)
+
+
+def test_an_agent_of_the_configuration_is_not_added_to(world, bring):
+    world.write_user("agents: {r: {description: mine}}\n")
+    put(world.home / ".claude/agents/r.md", "---\nname: r\ndescription: d\ntools: Read\n---\nP")
+    _, report, _ = bring("claude")
+    assert [item["what"] for item in report["files"][0]["conflicts"]] == ["agent r"]
+    assert world.load().settings.agents["r"].tools == {}
+
+
+def test_a_model_or_agent_that_is_not_there_is_not_named(world, bring):
+    put(world.root / "opencode.json", {"model": "elsewhere/x", "default_agent": "gone", "small_model": "openai/y"})
+    _, report, _ = bring("opencode")
+    assert set(lefts(report)) == {"model: elsewhere/x", "agent: gone"}
+    assert decisions(world) == []
+    assert world.load().settings.small_model == "openai/y"
+
+
+def test_the_providers_that_are_known_by_name_are_those_that_keys_are_kept_for():
+    assert [provider.name for provider in KEY_PROVIDERS] == list(HOSTED)

@@ -239,3 +239,11 @@ async def test_a_codex_prompt_without_names_is_filled_by_position(scene: Scene, 
     assert (await expand(scene, "/say a b c", around)).message == "Say a then b c; $PATH stays"
     scene.write("root/.claude/commands/say2.md", "Say $NAME")
     assert (await expand(scene, "/say2 NAME=x", around)).message == "Say $NAME\n\nNAME=x"
+
+
+@pytest.mark.rule("3.6.10")
+async def test_of_very_many_marks_the_first_twenty_are_told(scene: Scene, around: Surroundings) -> None:
+    text = " ".join(f"${{input:x{number}}}" for number in range(5_000)) + " !{" * 40_000
+    found = await expand_file(scene.write("x.md", text), "w", around)
+    assert len([warning for warning in found.warnings if ": dialect: " in warning]) == 20
+    assert found.message == f"{text}\n\nw"

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from harness_tui.config.document import Document, split_front_matter
 from harness_tui.config.migration.agent_tools import AgentTools
-from harness_tui.config.migration.tool_names import entry_name
+from harness_tui.config.migration.tool_names import HOSTED, entry_name
 from harness_tui.config.problems import Level, Problem
 from harness_tui.config.yaml_source import parse_yaml, read_text
 from harness_tui.core.limits import TEMPLATE_BYTES
@@ -24,7 +24,6 @@ Maker: TypeAlias = Literal["claude", "opencode", "gemini"]
 _KEY: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)[ \t]*:(?:[ \t]+(.*))?$")
 _PROSE: Final = ("name", "description", "color", "prompt", "argument-hint")
 _EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh")
-_PROVIDERS: Final = ("anthropic", "openai", "google")
 _NO_EQUAL: Final = {
     "mcpServers": "servers are configured under 'mcp'",
     "hooks": "hooks are configured under 'hooks'",
@@ -153,7 +152,7 @@ class _Translation:
 
     def _model(self, model: str) -> None:
         provider, slash, rest = model.partition("/")
-        if self._maker == "opencode" and slash and rest and provider in _PROVIDERS:
+        if self._maker == "opencode" and slash and rest and provider in HOSTED:
             self._put("model", model, "model")
         elif model and model != "inherit":
             self._tell("model", "agent-model", f"the model {model!r} is not known here: the session's model is used")

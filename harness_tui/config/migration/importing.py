@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from harness_tui.config.agents import built_in_agents
-from harness_tui.config.edit import change_file
+from harness_tui.config.edit import change_file, file_digest
 from harness_tui.config.loader import load
 from harness_tui.config.migration.agent_text import agent_text
 from harness_tui.config.migration.claude import read_claude
 from harness_tui.config.migration.codex import read_codex
 from harness_tui.config.migration.findings import Findings, FoundValue, Left, Level, Secret
 from harness_tui.config.migration.gemini import read_gemini
-from harness_tui.config.migration.levels import Target, hold_levels_apart, keep_at_home, keep_servers_apart, to_one_file
-from harness_tui.config.migration.merging import Merge, merge
+from harness_tui.config.migration.levels import (
+    Target,
+    hold_levels_apart,
+    keep_at_home,
+    keep_known,
+    keep_servers_apart,
+    to_one_file,
+)
+from harness_tui.config.migration.merging import Merge, keep_valid, merge
 from harness_tui.config.migration.opencode import read_opencode
 from harness_tui.config.migration.reading import Scene
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
+from harness_tui.config.settings import Settings
 from harness_tui.config.trust import TrustStore
 from harness_tui.config.yaml_source import read_yaml
 from harness_tui.core.errors import HarnessError
@@ -51,11 +59,13 @@ class AgentFileChange:
 
 @dataclass(slots=True)
 class FileImport:
-    """What becomes of one file of ours. ``diff`` is what changes in it, ``backup`` where its old text is kept."""
+    """What becomes of one file of ours. ``diff`` is what changes in it, ``backup`` where its old text is kept,
+    ``expected`` names the content that this was found for."""
 
     path: Path
     level: Level
     merge: Merge
+    expected: str = ""
     agents: list[AgentFileChange] = field(default_factory=list[AgentFileChange])
     diff: str = ""
     backup: Path | None = None
@@ -106,7 +116,10 @@ def import_settings(
     scene = Scene(home, project.root, places.config.parent, environ)
     found = TOOLS[tool](scene)
     hold_levels_apart(found)
-    keep_servers_apart(found, _server_names(found, project, places, environ))
+    settings = _settings(project, places, environ)
+    servers = {keys[1] for findings in found for keys in findings.values if keys[0] == "mcp"}
+    keep_servers_apart(found, servers | set(settings.mcp))
+    keep_known(found, set(settings.agents), set(settings.providers))
     if target is not None:
         found = to_one_file(found, target)
     keep_at_home(found)
@@ -143,10 +156,10 @@ def _without_keys(findings: Findings) -> None:
             del findings.values["providers", name]
 
 
-def _server_names(found: Sequence[Findings], project: Project, places: Places, environ: Mapping[str, str]) -> set[str]:
+def _settings(project: Project, places: Places, environ: Mapping[str, str]) -> Settings:
+    """Return what is configured in files: a variable or a flag of this process names nothing that lasts."""
     quiet = {key: value for key, value in environ.items() if key not in ("HARNESS_AGENT", "HARNESS_MODEL")}
-    known = set(load(project, places, environ=quiet).settings.mcp)
-    return known | {keys[1] for findings in found for keys in findings.values if keys[0] == "mcp"}
+    return load(project, places, environ=quiet).settings
 
 
 def _file_import(findings: Findings, project: Project, places: Places) -> FileImport:
@@ -156,8 +169,11 @@ def _file_import(findings: Findings, project: Project, places: Places) -> FileIm
         "project": own / "config.yaml",
         "local": own / "config.local.yaml",
     }[findings.level]
+    expected = file_digest(path)
     values: Any = read_yaml(path).values if path.exists() else {}
-    file = FileImport(path, findings.level, merge(values, findings))
+    keep_valid(findings)
+    file = FileImport(path, findings.level, merge(values, findings), expected)
+    configured: Any = values.get("agents") if isinstance(values, dict) else None
     folder = (places.config if findings.level == "user" else own) / "agents"
     latest = {agent.name: agent for agent in findings.agents}
     for agent in latest.values():
@@ -171,6 +187,9 @@ def _file_import(findings: Findings, project: Project, places: Places) -> FileIm
             findings.leave(where, what, str(error))
             continue
         target = folder / f"{agent.name}.md"
+        if isinstance(configured, dict) and agent.name in configured:
+            file.merge.conflicts.append(Left(where, what, f"{path} has an agent of this name already: that stays"))
+            continue
         old = _old_text(target)
         if old == text:
             file.merge.same += 1
@@ -209,7 +228,14 @@ def _diff(path: Path, before: str, after: str) -> str:
 def _write(file: FileImport, trusted: Project | None, places: Places) -> None:
     project = trusted if file.level != "user" else None
     if file.merge.changes:
-        change_file(file.path, file.merge.changes, places=places, project=project, backup=file.backup)
+        change_file(
+            file.path,
+            file.merge.changes,
+            places=places,
+            project=project,
+            expected=file.expected,
+            backup=file.backup,
+        )
     was_trusted = project is not None and TrustStore(places).status(project).trusted
     for agent in file.agents:
         try:

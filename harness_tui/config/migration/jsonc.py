@@ -92,8 +92,9 @@ class _Reader:
         if match is None:
             raise _Fault("a text is not closed on its line", self._at)
         try:
-            value: str = json.loads(match.group())
-        except ValueError:
+            value: str = json.loads(match.group(), strict=False)
+            value.encode()
+        except ValueError:  # half of a pair of characters, too, which no file can hold
             raise _Fault("a text holds a wrong escape", self._at) from None
         self._at = match.end()
         return value

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from harness_tui.config.migration.findings import RANK, Findings, FoundRule, Level
 from harness_tui.config.migration.meeting import may_meet
-from harness_tui.config.migration.tool_names import safe_tool
+from harness_tui.config.migration.tool_names import HOSTED, safe_tool
 from harness_tui.config.own_alone import why_own_alone
 
 Target: TypeAlias = Literal["user", "project"]
@@ -79,6 +79,27 @@ def keep_servers_apart(found: Iterable[Findings], servers: Collection[str]) -> N
             else:
                 kept.append(rule)
         findings.rules = kept
+
+
+def keep_known(found: Iterable[Findings], agents: Collection[str], providers: Collection[str]) -> None:
+    """Take out models and agents that are named and are not there: with them every run would end before it begins."""
+    known = {*providers, *HOSTED}
+    for findings in found:
+        known |= {keys[1] for keys in findings.values if keys[0] == "providers"}
+        there = {*agents, *(agent.name for agent in findings.agents)}
+        for keys in (("model",), ("small_model",), ("agent",)):
+            value = findings.values.get(keys)
+            if value is None:
+                continue
+            name = str(value.value)
+            if keys == ("agent",):
+                missing = None if name in there else "there is no such agent here"
+            else:
+                provider, slash, model = name.partition("/")
+                missing = None if slash and model and provider in known else "its provider is not configured here"
+            if missing is not None:
+                del findings.values[keys]
+                findings.leave(value.where, f"{keys[0]}: {name}", missing)
 
 
 def to_one_file(found: Sequence[Findings], target: Target) -> list[Findings]:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, cast
 
+from harness_tui.config.document import Document
 from harness_tui.config.edit import Change, RuleInsert, SetValue
 from harness_tui.config.migration.findings import Findings, FoundRule, FoundValue, Left
 from harness_tui.config.migration.meeting import may_meet
+from harness_tui.config.validation import validate_config
 from harness_tui.core.values import Rule
 
 
@@ -34,6 +37,36 @@ def merge(values: Any, findings: Findings) -> Merge:
         _value(present, keys, found, result)
     _rules(present.get("permission"), ordered(findings), result)
     return result
+
+
+def keep_valid(findings: Findings) -> None:
+    """Take out what would be a fault in a file of ours, each with the reason: one costs its neighbours nothing."""
+    for keys, found in list(findings.values.items()):
+        reason = None if keys[2:] == ("enabled",) else _fault(_nested(keys, found.value))
+        if reason is not None:
+            del findings.values[keys]
+            findings.leave(found.where, ".".join(keys), reason)
+    kept: list[FoundRule] = []
+    for rule in findings.rules:
+        permission, pattern, action = rule.key
+        item = {"permission": permission, "pattern": pattern, "action": action}
+        reason = _fault({"permission": [item]})
+        if reason is None:
+            kept.append(rule)
+        else:
+            findings.leave(rule.where, rule.was or " ".join(rule.key), reason)
+    findings.rules = kept
+
+
+def _fault(values: dict[str, Any]) -> str | None:
+    problems = validate_config(Document(Path("config.yaml"), values)).problems
+    return next((problem.message for problem in problems if problem.level == "error"), None)
+
+
+def _nested(keys: tuple[str, ...], value: Any) -> dict[str, Any]:
+    for key in reversed(keys):
+        value = {key: value}
+    return cast(dict[str, Any], value)
 
 
 def ordered(findings: Findings) -> list[FoundRule]:

@@ -8,7 +8,7 @@ from harness_tui.config.document import Document
 from harness_tui.config.migration.findings import Findings, FoundValue, Secret
 from harness_tui.config.migration.reading import mapping
 from harness_tui.config.migration.secret_values import Dialect, Values
-from harness_tui.config.migration.tool_names import entry_name
+from harness_tui.config.migration.tool_names import HOSTED, entry_name
 
 _KINDS: Final = {
     "@ai-sdk/openai-compatible": "openai-compatible",
@@ -16,7 +16,8 @@ _KINDS: Final = {
     "@ai-sdk/anthropic": "anthropic",
     "@ai-sdk/google": "google",
 }
-_HOSTED: Final = ("anthropic", "openai", "google")
+_WITH_A_KIND: Final = ("anthropic", "openai", "google")
+"""Whose entry needs no address."""
 
 
 def take_provider(document: Document, keys: tuple[str, ...], entry: dict[str, Any], findings: Findings) -> None:
@@ -28,8 +29,9 @@ def take_provider(document: Document, keys: tuple[str, ...], entry: dict[str, An
     if not kind and isinstance(package, str):
         findings.leave(where, what, f"what {package} speaks is not known here")
         return
-    if not name or (not url and name not in _HOSTED):
-        findings.leave(where, what, "its address is not known here: give it with 'base_url'")
+    if not name or (not url and name not in _WITH_A_KIND):
+        known = f"give its key with 'harness auth add {name}'"
+        findings.leave(where, what, known if name in HOSTED else "its address is not known here")
         return
     place = document.where((*keys, "options", "apiKey"))
     put_provider(
@@ -37,7 +39,7 @@ def take_provider(document: Document, keys: tuple[str, ...], entry: dict[str, An
         "opencode",
         name,
         where,
-        kind=kind or ("" if name in _HOSTED else "openai-compatible"),
+        kind=kind or ("" if name in _WITH_A_KIND else "openai-compatible"),
         url=url,
         key=options.get("apiKey"),
         key_where=place,

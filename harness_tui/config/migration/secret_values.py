@@ -24,6 +24,8 @@ _SCHEME: Final = re.compile(r"(?i)((?:bearer|basic|token)\s+)(\S.*)", re.DOTALL)
 _FLAG: Final = re.compile(r"-{1,2}([A-Za-z0-9_-]+)(?:=(.+))?", re.DOTALL)
 _PAIR: Final = re.compile(r"([A-Za-z0-9_-]+)\s*[=:]\s*(\S.*)", re.DOTALL)
 _QUERY: Final = re.compile(r"(?i)([?&])([^=&#?]*(?:key|token|secret|pass|auth|sig)[^=&#]*)=([^&#]+)")
+_NAMES: Final = re.compile(r"(?i)auth|(?:^|[_-])pat(?:$|[_-])|session|signature|bearer|(?:^|[_-])pwd(?:$|[_-])|dsn$")
+_RUN: Final = re.compile(r"[A-Za-z0-9]{20,}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -54,7 +56,7 @@ class Values:
         ours = self.placeholders(text)
         if ours is None or ours != text or _OWN.search(ours) or not text.strip():
             return ours
-        if not (secret_name(key) or redact(text) != text or _SCHEME.fullmatch(text)):
+        if not (secret_name(key) or _NAMES.search(key) or looks_secret(text) or _SCHEME.fullmatch(text)):
             return text
         name = variable or self.named(key)
         if self._findings.known.setdefault(name, digest(text.encode())) != digest(text.encode()):
@@ -83,6 +85,17 @@ class Values:
         return _UNSAFE.sub("_", f"{self._owner}_{key}").strip("_").upper()
 
 
+def looks_secret(text: str) -> bool:
+    """Tell whether ``text`` has the shape of a secret: a known one, or a long run of letters and digits mixed.
+
+    What is none costs a variable; what is one and is missed stands in a file.
+    """
+    if redact(text) != text:
+        return True
+    runs = (match.group() for match in _RUN.finditer(text))
+    return any(not run.isalpha() and not run.isdigit() for run in runs)
+
+
 def command_fault(command: list[str], placeholders: Callable[[str], str | None]) -> str | None:
     """Return why a command line cannot be carried over: everyone on the machine can read it."""
     before = ""
@@ -94,7 +107,7 @@ def command_fault(command: list[str], placeholders: Callable[[str], str | None])
         pair = _PAIR.fullmatch(part)
         is_value_of_secret = secret_name(before) and not part.startswith("-")
         named = (flag is not None and flag[2] and secret_name(flag[1])) or (pair is not None and secret_name(pair[1]))
-        if is_value_of_secret or named or redact(part) != part:
+        if is_value_of_secret or named or looks_secret(part):
             return "its command line holds a secret in clear text: let the program read it from 'env'"
         before = flag[1] if flag is not None and not flag[2] else ""
     return None

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from harness_tui.config.migration.findings import Findings, FoundValue
 from harness_tui.config.migration.secret_values import Dialect, Values, command_fault
 from harness_tui.config.migration.tool_names import entry_name
+
+_LONGEST_S: Final = 7 * 86_400
+_NAMES: Final = {
+    "env": re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
+    "headers": re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"),
+}
 
 
 @dataclass(slots=True)
@@ -89,7 +96,7 @@ def _entry(draft: Draft, values: Values) -> dict[str, Any]:
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _LONGEST_S
 
 
 def _command(draft: Draft) -> list[str]:
@@ -114,6 +121,8 @@ def _texts(key: str, given: Any, values: Values, where: str) -> dict[str, str]:
     for name, text in cast(dict[str, Any], given).items():
         if isinstance(text, bool) or not isinstance(text, str | int | float):
             raise ValueError(f"{key}.{name} is no text")
+        if not _NAMES[key].fullmatch(name) or "\n" in str(text) or "\x00" in str(text):
+            raise ValueError(f"{key}.{name} cannot be given to a server")
         value = values.variable(name, str(text), where, name if key == "env" else None)
         if value is None:
             raise ValueError(f"{key}.{name} holds a placeholder that would mean something else here")
@@ -123,7 +132,7 @@ def _texts(key: str, given: Any, values: Values, where: str) -> dict[str, str]:
 
 def as_seconds(milliseconds: Any) -> float | None:
     """Return seconds for a number of milliseconds, ``None`` for anything else."""
-    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or milliseconds <= 0:
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not 0 < milliseconds < 1e12:
         return None
     seconds = milliseconds / 1000
     return int(seconds) if seconds == int(seconds) else seconds

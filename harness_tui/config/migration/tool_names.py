@@ -110,6 +110,9 @@ GEMINI_CLASSES: Final = {
 }
 """The other names that Gemini CLI takes for its tools."""
 
+HOSTED: Final = ("anthropic", "openai", "google", "openrouter", "groq", "mistral", "deepseek", "xai")
+"""Model providers that are known by their name alone, here as in other tools."""
+
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_CHARS: Final = 64
 
