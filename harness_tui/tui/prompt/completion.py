@@ -17,7 +17,8 @@ from harness_tui.tui.lines import Line, cells, cut_cells, two_ends
 MAX_SHOWN: Final = 100
 
 _GROUP: Final = re.compile(r"\[[^\]]*\]|<[^>]*>|\S+")
-_BREAKS: Final = "/:-_. "
+_BREAKS: Final = "/:_. -"
+_BREAK: Final = f"[{_BREAKS}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,23 +121,32 @@ class _Ranking:
 
     def _rank(self, wanted: str, among: Sequence[int]) -> None:
         ranked: tuple[list[int], ...] = ([], [], [])
-        scattered: list[tuple[tuple[bool, int, int], int]] = []
-        holds = re.compile(".*?".join(map(re.escape, wanted)), re.DOTALL).search
-        folded = self._folded
-        self._matching = [index for index in among if holds(folded[index])]
+        scattered: list[tuple[bool, int, int, int]] = []
+        letters = [re.escape(letter) for letter in wanted]
+        holds = re.compile(".*?".join(letters), re.DOTALL).search
+        begins = re.compile(_BREAK + "*" + f"[^{_BREAKS}]*{_BREAK}+".join(letters)).match
         path = "/" in wanted or "." in wanted  # rather a message about a file: nothing is guessed
-        for index in self._matching:
+        folded, matching = self._folded, list[int]()
+        for index in among:
             name = folded[index]
+            found = holds(name)
+            if found is None:
+                continue
+            matching.append(index)
             place = _place(name, wanted)
             if place is not None:
                 ranked[place].append(index)
-            elif not path and ((spread := _spread(name, wanted, holds))[1] <= 3 * len(wanted) + 1 or not spread[0]):
-                scattered.append((spread, index))
+            elif not path:
+                spread = found.end() - found.start()
+                initials = begins(name) is not None  # the first letters of the parts come before everything else
+                if initials or spread <= 3 * len(wanted) + 1:
+                    scattered.append((not initials, spread, len(name), index))
+        self._matching = matching
         for rank in ranked:
             rank.sort(key=lambda index: (len(folded[index]) != len(wanted), bool(self._candidates[index].alias_of)))
         scattered.sort()
-        found = [index for rank in (*ranked, [index for _, index in scattered]) for index in rank]
-        self._best = [self._candidates[index] for index in found[:MAX_SHOWN]]
+        indices = [index for rank in (*ranked, [item[-1] for item in scattered]) for index in rank]
+        self._best = [self._candidates[index] for index in indices[:MAX_SHOWN]]
 
 
 def _place(name: str, wanted: str) -> int | None:
@@ -149,13 +159,6 @@ def _place(name: str, wanted: str) -> int | None:
             return 1
         place = name.find(wanted, place + 1)
     return 2
-
-
-def _spread(name: str, wanted: str, holds: Callable[[str], re.Match[str] | None]) -> tuple[bool, int, int]:
-    """Return how far the letters lie apart; the first letters of the parts come before everything else."""
-    initials = "".join(part[0] for part in re.split(f"[{re.escape(_BREAKS)}]+", name) if part)
-    found = holds(name)
-    return (not initials.startswith(wanted), found.end() - found.start() if found else len(name), len(name))
 
 
 def hint_after(hint: str, words: int) -> str:
