@@ -46,7 +46,7 @@ def list_commands(root: Path, as_json: bool) -> int:
         print_json(rows)
         return 0
     shown = [row | {"note": _note(row)} for row in rows]
-    print_table(shown, ["name", "source", "argument_hint", "description", "note"])
+    print_table(shown, ["name", "source", "tool", "argument_hint", "description", "note"])
     return 0
 
 

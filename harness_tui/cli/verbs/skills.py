@@ -48,7 +48,7 @@ def list_skills(root: Path, as_json: bool) -> int:
         print_json(rows)
         return 0
     shown = [row | {"description": cut_end(row["description"], 70)} for row in rows]
-    print_table(shown, ["name", "source", "in_catalog", "hidden_reason", "description"])
+    print_table(shown, ["name", "source", "tool", "in_catalog", "hidden_reason", "description"])
     return 0
 
 
