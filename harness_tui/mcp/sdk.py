@@ -1,21 +1,30 @@
-"""The SDK, imported once, in a thread, with its logging turned inwards.
+"""The SDK, imported once, in a thread, without its half for servers, with its logging turned inwards.
 
-Importing it costs half a second and 55 MiB, so nothing that the start path loads may do it. Its loggers would otherwise
-print to the standard error that a terminal application draws on; what they say is told by states, reasons and notices.
+Importing it costs half a second, so nothing that the start path loads may do it. Its client imports servers and what
+serves HTTP, only to connect to one in the same process, which nobody does here: that third of it is left out. Its
+loggers would otherwise print to the standard error that a terminal application draws on; what they say is told by
+states, reasons and notices.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
+import sys
+import threading
 from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.foreground import KeysFirst
+from harness_tui.core.lean_imports import forget_stand_ins, import_lean, no_pauses
 
 if TYPE_CHECKING:
     from harness_tui.mcp.connection import Connection
 
 _LOGGERS: Final = ("mcp", "mcp_types", "httpx2", "httpcore2", "client")
+UNUSED: Final = ("mcp.server",)
+"""Packages of the SDK that a client has no use for."""
+_importing: Final = threading.Lock()
 
 
 def _quieten() -> None:
@@ -26,9 +35,18 @@ def _quieten() -> None:
             logger.addHandler(logging.NullHandler())
 
 
-def _connection_class() -> type[Connection]:
+def _import_client() -> None:
     _quieten()
-    with KeysFirst():
+    with no_pauses(), KeysFirst():
+        import_lean("mcp", library="mcp", unused=UNUSED)
+        forget_stand_ins("mcp")
+        importlib.import_module("harness_tui.mcp.connection")
+
+
+def _connection_class() -> type[Connection]:
+    with _importing:  # servers start at once, each of them in a thread
+        if "harness_tui.mcp.connection" not in sys.modules:
+            _import_client()
         from harness_tui.mcp.connection import Connection
 
     return Connection

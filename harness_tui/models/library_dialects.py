@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from harness_tui.core.lean_imports import import_lean
 from harness_tui.core.record import record
 from harness_tui.core.seams import ModelSettings
 from harness_tui.models.endpoint import Endpoint
-from harness_tui.models.library_parts import UNUSED, import_lean
+from harness_tui.models.library_parts import UNUSED
 
 NO_KEY: Final = "no-key"
 """Libraries refuse to work without a key; this one is never sent."""

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import json
 import logging
-import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from harness_tui.core.foreground import KeysFirst
+from harness_tui.core.lean_imports import no_pauses
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.library_dialects import Dialect, load
 
@@ -26,8 +24,6 @@ log = logging.getLogger(__name__)
 
 _NOWHERE: Final = "http://nowhere.invalid/v1"
 _WAIT_S: Final = 30.0
-_SLICE_S: Final = 0.0002
-"""So soon the loop gets the interpreter lock back while a library is imported: a key asks for it several times."""
 _WARM: Final[set[str]] = set()
 
 
@@ -61,7 +57,7 @@ def warm_up(dialect: Dialect) -> None:
     """Import what ``dialect`` needs and let it read one answer; takes a second or two. Raises ``ImportError``."""
     if dialect.kind in _WARM:
         return
-    with _no_pauses():
+    with no_pauses():
         with KeysFirst():
             load(dialect)
         try:
@@ -69,24 +65,6 @@ def warm_up(dialect: Dialect) -> None:
         except Exception as error:  # noqa: BLE001 - the first request is slower then, nothing else
             log.debug("the rehearsal of %s failed: %s", dialect.kind, type(error).__name__)
     _WARM.add(dialect.kind)
-
-
-@contextmanager
-def _no_pauses() -> Generator[None, None, None]:
-    """Hold the garbage collector: with every module it would walk all that was imported before, for a tenth of a
-    second and with the interpreter lock. What was made meanwhile stays, so it need not be walked later either."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    old = sys.getswitchinterval()
-    sys.setswitchinterval(min(old, _SLICE_S))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(old)
-        gc.freeze()
-        gc.enable()
 
 
 async def _rehearse(dialect: Dialect) -> None:

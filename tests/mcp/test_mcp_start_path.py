@@ -49,6 +49,9 @@ async def main(servers, folder):
             print(error.what)
     await pool.close()
     await registry.close()
+    print(sorted({"mcp.server", "uvicorn", "starlette", "sse_starlette"} & set(sys.modules)))
+    from mcp.server.mcpserver import MCPServer
+    print(MCPServer.__module__)
 
 asyncio.run(main(*sys.argv[1:]), debug=False)
 """
@@ -63,10 +66,12 @@ def test_importing_the_pool_imports_neither_the_sdk_nor_what_it_stands_on() -> N
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
-def test_servers_that_misbehave_write_nothing_to_our_standard_error(tmp_path: Path) -> None:
+def test_servers_that_misbehave_write_nothing_and_a_client_imports_no_part_for_servers(tmp_path: Path) -> None:
     done = run(NOISY, str(SERVERS), str(tmp_path))
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
         "it was ended by SIGKILL: out of memory during work; whether that had an effect is not known",
         "it closed its connection during work; whether that had an effect is not known",
+        "[]",
+        "mcp.server.mcpserver.server",
     ]

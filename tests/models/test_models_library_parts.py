@@ -41,32 +41,3 @@ assert all(sys.modules[m].__spec__.origin is None for m in stand_ins), stand_ins
 assert not [finder for finder in sys.meta_path if type(finder).__name__ == "LeftOut"]
 {COUNT}"""
     assert int(printed(code, tmp_path)) < 2400
-
-
-def test_a_library_that_breaks_without_its_parts_is_imported_whole(tmp_path: Path) -> None:
-    package = tmp_path / "large"
-    (package / "things").mkdir(parents=True)
-    (package / "__init__.py").write_text("from large.things import NUMBER\nTWICE = NUMBER * 2\n")
-    (package / "things" / "__init__.py").write_text("NUMBER = 21\n")
-    code = """
-from harness_tui.models.library_parts import import_lean
-import_lean("large", library="large", unused=["large.things.never"])
-import large; print(large.TWICE)
-"""
-    assert printed(code, tmp_path) == "42"
-    (package / "__init__.py").write_text("from large.deep.things import NUMBER\nTWICE = NUMBER * 2\n")
-    (package / "deep").mkdir()
-    (package / "deep" / "__init__.py").write_text("")
-    (package / "things").rename(package / "deep" / "things")
-    assert printed(code.replace("large.things.never", "large.deep.things"), tmp_path) == "42"
-
-
-def test_a_library_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "small.py").write_text("VALUE = 1\n")
-    code = """
-import small
-from harness_tui.models.library_parts import import_lean
-import_lean("small", library="small", unused=["small.more.things"])
-print(small.VALUE)
-"""
-    assert printed(code, tmp_path) == "1"

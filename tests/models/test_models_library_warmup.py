@@ -24,23 +24,6 @@ async def test_each_library_reads_its_rehearsal_without_a_network(kind: str, mon
     await library_warmup._rehearse(DIALECTS[kind])
 
 
-def test_the_collector_is_held_only_meanwhile() -> None:
-    assert gc.isenabled()
-    frozen = gc.get_freeze_count()
-    try:
-        with library_warmup._no_pauses():
-            assert not gc.isenabled()
-        assert gc.isenabled()
-        assert gc.get_freeze_count() > frozen
-        gc.disable()
-        with library_warmup._no_pauses():
-            pass
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
-        gc.unfreeze()
-
-
 def test_a_rehearsal_that_fails_costs_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library_warmup, "_WARM", set())
     monkeypatch.setitem(library_warmup.ANSWERS, "openai-chat", [{"choices": 5}])
