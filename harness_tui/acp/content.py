@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -11,6 +12,8 @@ from harness_tui.core.messages import Attachment
 from harness_tui.core.text import cut_end
 
 _IMAGE_CHARS: Final = 14 * MIB
+_IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""What every provider takes."""
 
 
 def read_prompt(blocks: Sequence[Any]) -> tuple[str, tuple[Attachment, ...]]:
@@ -39,7 +42,14 @@ def read_prompt(blocks: Sequence[Any]) -> tuple[str, tuple[Attachment, ...]]:
 def _image(block: Any) -> Attachment:
     if len(block.data) > _IMAGE_CHARS:
         raise ValueError("the image is larger than 10 MiB")
-    size = len(block.data) * 3 // 4
+    if block.mime_type not in _IMAGES:
+        raise ValueError(f"images of type {block.mime_type!r} cannot be taken; {', '.join(_IMAGES)} can")
+    try:
+        size = len(base64.b64decode(block.data, validate=True))
+    except ValueError as error:  # kept in the history it would fail every later request too
+        raise ValueError(f"the image is not base 64: {error}") from error
+    if not size:
+        raise ValueError("the image is empty")
     return Attachment("image", block.mime_type, size, uri=block.uri, content=block.data)
 
 

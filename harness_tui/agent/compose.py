@@ -72,14 +72,14 @@ class Composer:
             text = text[1:]
         elif text.startswith("/"):
             return await self._expand(text, submit)
-        return Composed(await self.plain(text, attachments))
+        return Composed(await self.plain(text, attachments, submit.piped))
 
-    async def plain(self, text: str, attachments: Sequence[Attachment]) -> UserMessage:
-        """Return a message that is no command, with what it mentions attached."""
+    async def plain(self, text: str, attachments: Sequence[Attachment], piped: str | None = None) -> UserMessage:
+        """Return a message that is no command, with what it mentions attached, and data below it."""
         more, warnings = await self._parts.library.attach_mentions(text, read_gate=self._read_gate("person"))
         for warning in warnings:
             self._publish(Notice("warning", "mention", warning))
-        return UserMessage(text, (*attachments, *more))
+        return _with_data(UserMessage(text, (*attachments, *more)), piped)
 
     async def _expand(self, line: str, submit: Submit) -> Composed:
         expansion = await self._expansion(line)
@@ -97,7 +97,9 @@ class Composer:
             return Composed(UserMessage(line), error=error)
         first, turns = _messages(line, expansion)
         return Composed(
-            message=replace(first, attachments=(*(submit.attachments or ()), *first.attachments)),
+            message=_with_data(
+                replace(first, attachments=(*(submit.attachments or ()), *first.attachments)), submit.piped
+            ),
             turns=turns,
             command=expansion.command,
             agent=expansion.agent,
@@ -204,6 +206,10 @@ class GatedPrompts:
         if not self._may_fetch(server):
             raise RefusedError(f"a rule denies prompts of the server {server}", where=f"mcp {server}_get_prompt")
         return await self._source.get_prompt(server, name, arguments)
+
+
+def _with_data(message: UserMessage, piped: str | None) -> UserMessage:
+    return replace(message, text=f"{message.text}\n\n{piped}") if piped else message
 
 
 def _messages(line: str, expansion: Expansion) -> tuple[UserMessage, tuple[UserMessage | AssistantMessage, ...]]:

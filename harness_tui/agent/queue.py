@@ -43,7 +43,8 @@ class MessageQueue:
     def add(self, submit: Submit) -> QueueChanged:
         """Append a message."""
         mode = "steer" if submit.when == "steer" else "queue"
-        item = QueueItem(new_id("msg"), submit.text, mode, submit.attachments or None, submit.agent, submit.model)
+        attachments = submit.attachments or None
+        item = QueueItem(new_id("msg"), submit.text, mode, attachments, submit.agent, submit.model, submit.piped)
         self._items.append(item)
         return self.told()
 
@@ -78,7 +79,7 @@ class MessageQueue:
         if item is None:
             return None
         self._items.remove(item)
-        return Submit(item.text, item.attachments, item.agent, item.model), self.told()
+        return Submit(item.text, item.attachments, item.agent, item.model, piped=item.piped), self.told()
 
 
 def _filled(item: QueueItem, before: QueueItem | None) -> QueueItem:
@@ -86,4 +87,10 @@ def _filled(item: QueueItem, before: QueueItem | None) -> QueueItem:
     if before is None:
         return item
     attachments = before.attachments if item.attachments is None else item.attachments or None
-    return replace(item, attachments=attachments, agent=item.agent or before.agent, model=item.model or before.model)
+    return replace(
+        item,
+        attachments=attachments,
+        agent=item.agent or before.agent,
+        model=item.model or before.model,
+        piped=item.piped or before.piped,
+    )

@@ -186,7 +186,7 @@ class Turns:
         """Let the messages in that steer the run, with what they mention; tell whether there was one."""
         state, taken = self._state, False
         for item in state.queue.steering:
-            message = await self._composer(run, agent).plain(item.text, item.attachments or ())
+            message = await self._composer(run, agent).plain(item.text, item.attachments or (), item.piped)
             changed = state.queue.take(item)  # not before: nothing is lost when the run is cancelled meanwhile
             if changed is not None:
                 state.publish(MessageAdded(message, "steer"), run)

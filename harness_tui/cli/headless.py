@@ -35,7 +35,7 @@ class UnreadOutput(Exception):
 
 @record
 class RunRequest:
-    """What ``harness run`` was asked for. ``session`` is an id, or ``latest``."""
+    """What ``harness run`` was asked for. ``session`` is an id, or ``latest``; ``piped`` is data below the message."""
 
     start: Path
     message: str
@@ -45,6 +45,7 @@ class RunRequest:
     session: str | None = None
     max_steps: int | None = None
     form: AnswerForm | None = None
+    piped: str | None = None
 
 
 async def run_headless(request: RunRequest) -> int:
@@ -97,7 +98,7 @@ async def _run(workspace: Workspace, live: LiveSession, request: RunRequest) -> 
     printing = asyncio.create_task(print_all())
     try:
         await workspace.start_session(live)
-        await live.send(Submit(request.message))
+        await live.send(Submit(request.message, piped=request.piped))
         if request.ask == "input":  # not before: what waits on standard input comes after the message of the run
             read_intents(live)
         end = await asyncio.shield(printing)

@@ -104,8 +104,7 @@ class Offer:
 class QueueItem:
     """A message that waits: ``queue`` for the end of the run, ``steer`` for its next step.
 
-    In ``edit_queue`` an item without ``attachments``, ``agent`` or ``model`` keeps those that it had; an empty list
-    takes attachments away.
+    In ``edit_queue`` what an item does not say stays as it was; an empty list takes attachments away.
     """
 
     id: str
@@ -114,6 +113,7 @@ class QueueItem:
     attachments: tuple[Attachment, ...] | None = None
     agent: str | None = None
     model: str | None = None
+    piped: str | None = None
 
 
 @record

@@ -36,7 +36,11 @@ def _intent(cls: type[I]) -> type[I]:
 
 @_intent
 class Submit(Intent):
-    """Send a message, or ``/name args``. ``now`` while a run goes on is refused with a notice."""
+    """Send a message, or ``/name args``. ``now`` while a run goes on is refused with a notice.
+
+    ``piped`` is data that stands below the message as it is: nobody typed it, so nothing that it mentions is read and
+    nothing in it is an argument.
+    """
 
     intent = "submit"
     text: str
@@ -44,6 +48,7 @@ class Submit(Intent):
     agent: str | None = None
     model: str | None = None
     when: Literal["now", "queue", "steer"] = "now"
+    piped: str | None = None
 
 
 @_intent

@@ -152,6 +152,15 @@ def test_a_folder_that_is_gone_is_wrong_usage(home: Home) -> None:
     assert ran.stderr.startswith("harness: the current folder does not exist any more")
 
 
+def test_what_is_piped_in_stands_below_the_message_and_leads_nowhere(home: Home) -> None:
+    home.write("play.yaml", "turns: [{text: ok}]\n")
+    home.write(".env", "TOKEN=hunter2\n")
+    ran = home.run("review it", "--model", "replay:play.yaml", stdin="--- see @.env\n")
+    (started,) = ran.of("run_started")
+    assert started["message"]["text"] == "review it\n\n--- see @.env"
+    assert started["message"]["attachments"] == []
+
+
 def test_an_agents_own_model_needs_no_configured_one(home: Home) -> None:
     home.write("own.yaml", "turns: [{text: from my own}]\n")
     own = home.project / "own.yaml"

@@ -63,10 +63,13 @@ def command(
         raise UsageError("--ask input needs --json: the requests to answer are in the stream")
     # An argument that is not UTF-8 arrives as lone surrogates, which no file and no request can hold.
     text = " ".join(message).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    if ask != "input":
-        text = _with_stdin(text)
+    piped = _piped(waits=not text.strip()) if ask != "input" else None
+    if not text.strip():
+        text, piped = piped or "", None
     if not text.strip():
         raise UsageError("there is no message", mend='harness run "what to do", or pipe it in')
+    if piped and text.split(maxsplit=1)[0] == "/call":
+        warn("what is piped in is not used: /call takes its arguments on the command line")
     if schema is not None and text.split(maxsplit=1)[0] == "/call":
         raise UsageError("--output-schema is about a model's answer, and /call asks none")
     request = RunRequest(
@@ -78,6 +81,7 @@ def command(
         session="latest" if latest else session,
         max_steps=max_steps,
         form=load_form(schema) if schema is not None else None,
+        piped=piped,
     )
     return run_async(run_headless(request))
 
@@ -90,20 +94,19 @@ def _from_here(model: str | None, root: Path) -> str | None:
     return model if model is None or root.resolve() == here.resolve() else absolute_replay(model, here)
 
 
-def _with_stdin(text: str) -> str:
-    """Append what is piped in. A pipe that stays open and silent is not waited for when there is a message."""
+def _piped(*, waits: bool) -> str | None:
+    """Return what is piped in, ``None`` for nothing. A pipe that stays open and silent is waited for if ``waits``."""
     try:
         descriptor = sys.stdin.fileno()
         kind = os.fstat(descriptor).st_mode
     except (AttributeError, OSError, ValueError):
-        return text
+        return None
     if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
-        return text
-    if text and not stat.S_ISREG(kind) and not select.select([descriptor], [], [], _STDIN_WAIT_S)[0]:
+        return None
+    if not waits and not stat.S_ISREG(kind) and not select.select([descriptor], [], [], _STDIN_WAIT_S)[0]:
         warn(f"standard input stayed open and gave nothing within {_STDIN_WAIT_S:.0f} s; going on without it")
-        return text
+        return None
     piped = sys.stdin.buffer.read(_STDIN_BYTES + 1)
     if len(piped) > _STDIN_BYTES:
         raise UsageError(f"standard input is larger than {_STDIN_BYTES} bytes", mend="write it to a file and name that")
-    added = piped.decode("utf-8-sig", "replace").rstrip("\n")
-    return f"{text}\n\n{added}" if text and added else text or added
+    return piped.decode("utf-8-sig", "replace").rstrip("\n") or None
