@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
+from harness_tui.config.folders import tool_of
 from harness_tui.core.events import Notice
 from harness_tui.core.record import record
 from harness_tui.library.skills import hidden_reason
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 UNTRUSTED: Final = "untrusted folder: /trust"
 _ALL: Final = 1_000_000
 _TOLD_ERRORS: Final = 3
-_FOREIGN: Final = re.compile(r"/\.?(claude|opencode|agents|cursor|gemini|codex)/(?:commands?|skills?|prompts)/")
 
 
 @record
@@ -219,8 +218,8 @@ def _hidden_slash(skill: Skill) -> str:
 
 def _source(item: Command | Skill) -> str:
     """Return where a file comes from: its scope, with the tool whose folder it lies in where that is another one."""
-    found = _FOREIGN.search(item.path.as_posix())
-    return f"{item.scope} · {found[1]}" if found is not None and item.scope != "bundled" else item.scope
+    tool = "harness" if item.scope == "bundled" else tool_of(item.path)
+    return item.scope if tool == "harness" else f"{item.scope} · {tool}"
 
 
 def _finding(item: Diagnostic) -> FindingRow:
