@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +29,9 @@ BLOCKED: Final = 2
 """The exit code that blocks."""
 
 _REASON_CHARS: Final = 4_000
+_ARGUMENT_BYTES: Final = 32_768
+"""Of a path as an argument; longer than any that a system opens, shorter than any that it refuses to hand on."""
+
 _NOTICE_CHARS: Final = 300
 
 
@@ -69,6 +73,9 @@ class Hooks:
                 continue
             path = arguments.get("path")
             file = self._parts.project.start / path if isinstance(path, str) else None
+            if file is not None and _names_file(hook) and not _can_be_argument(str(file)):
+                # Not a notice as for other faults: a path that no program can be given would pass every guard.
+                return "the path of the call cannot be given to a program", f"hook {_name(hook)} ({hook.source})"
             told = {"event": "before_tool", "tool": tool, "arguments": arguments}
             result = await self._start(hook, told, file)
             if result.code == BLOCKED:
@@ -136,6 +143,18 @@ async def _feed(child: Child, data: bytes) -> None:
 def _fits_path(pattern: str, name: str) -> bool:
     """Tell whether a file fits, as in rules: a pattern without ``/`` also fits the last component alone."""
     return matches(pattern, name) or ("/" not in pattern and matches(pattern, name.rsplit("/", 1)[-1]))
+
+
+def _names_file(hook: HookSettings) -> bool:
+    return any("{file}" in part for part in hook.command)
+
+
+def _can_be_argument(text: str) -> bool:
+    """Tell whether a program can be started with ``text``: no NUL, no half of a character, not endless."""
+    try:
+        return "\0" not in text and len(os.fsencode(text)) <= _ARGUMENT_BYTES
+    except UnicodeEncodeError:
+        return False
 
 
 def _name(hook: HookSettings) -> str:

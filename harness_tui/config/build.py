@@ -68,7 +68,13 @@ class Builder:
         """Return the configured model; the path of ``replay:FILE`` is made absolute."""
         leaf = self.layers.leaves.get(keys)
         value = self.scalar(*keys)
-        return None if leaf is None or value is None else absolute_replay(str(value), Path(leaf.path).parent)
+        if leaf is None or value is None:
+            return None
+        try:
+            return absolute_replay(str(value), Path(leaf.path).parent)
+        except HarnessError as error:
+            self._report(keys, HarnessError(f"{value!r}: {error.what}"), leaf.source)
+            return None
 
     def instructions(self) -> tuple[str, ...]:
         """Return the paths (or patterns) of further instruction files, absolute."""
@@ -77,7 +83,13 @@ class Builder:
         if leaf is None or not isinstance(items, list):
             return ()
         base = self.project.root if leaf.of_project else Path(leaf.path).parent
-        return tuple(str(expand(str(item), base)) for item in cast(list[Any], items))
+        paths: list[str] = []
+        for item in cast(list[Any], items):
+            try:
+                paths.append(str(expand(str(item), base)))
+            except HarnessError as error:
+                self._report(("instructions",), HarnessError(f"{item!r}: {error.what}"), leaf.source)
+        return tuple(paths)
 
     def providers(self) -> dict[str, ProviderSettings]:
         """Return the providers that can be used."""

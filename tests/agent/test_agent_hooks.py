@@ -7,6 +7,7 @@ import json
 import sys
 
 import pytest
+from fakes.fake_tool import FakeTool
 
 from harness_tui.core.events import (
     FileChanged,
@@ -17,7 +18,7 @@ from harness_tui.core.events import (
     ToolFinished,
     UndoApplied,
 )
-from harness_tui.core.intents import Cancel, Submit, Undo
+from harness_tui.core.intents import CallTool, Cancel, Submit, Undo
 from harness_tui.core.paths import digest
 
 EDITS = ({"permission": "edit", "pattern": "*", "action": "allow"},)
@@ -116,6 +117,18 @@ async def test_a_hook_before_a_tool_blocks_it_with_its_reason(stage):
     resolved = [event for event in show.of(PermissionResolved) if event.call == write.call]
     assert [(event.decision, event.scope, event.note) for event in resolved] == [("deny", "rule", "not on a friday")]
     assert "config.yaml" in resolved[0].rule
+
+
+async def test_a_path_that_no_program_can_be_given_passes_no_guard(stage):
+    guard = FakeTool("srv_do")
+    show = await stage(
+        {"turns": [{"text": "a"}]}, guard, settings=hooks(before_tool=[{"match": "srv_*", "command": UPPER}])
+    )
+    for path in ("a\0b", "\ud800", "x" * 200_000):
+        await show.send(CallTool("srv_do", {"path": path}))
+        await show.next(RunFinished)
+    assert guard.ran == []
+    assert ["cannot be given to a program" in event.output for event in show.of(ToolFinished)] == [True] * 3
 
 
 async def test_a_hook_is_given_what_happens_as_json(stage):

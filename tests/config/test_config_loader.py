@@ -29,6 +29,14 @@ def test_without_any_file_the_defaults_hold(world):
     assert not loaded.trust.has_something
 
 
+def test_a_path_that_can_be_none_takes_its_neighbours_not_down(world):
+    path = world.write_user('instructions: [notes.md, "", "a\\0b"]\nagent: plan\n')
+    loaded = world.load()
+    assert loaded.settings.instructions == (str(path.parent / "notes.md"),)
+    assert loaded.settings.agent == "plan"
+    assert [problem.where for problem in loaded.problems] == [f"{path}:1"] * 2
+
+
 def test_the_bundled_rules_are_the_whole_list(world):
     secret = [("read", p, "ask") for p in (".env", ".env.*", "*.pem", "*.key", "id_*", "*credentials*")]
     rest = "edit:ask bash:ask webfetch:ask skill:allow task:allow question:allow mcp:ask sampling:ask"
