@@ -76,7 +76,12 @@ class WorkspaceLibrary:
 
     async def preview(self, line: str) -> Preview:
         """Return what ``line`` would send; nothing runs, and nobody is asked."""
-        return await preview_line(self._workspace, line, session=self._session, agent=self._agent, mode=self._mode)
+        prompts = Unfetched(self._workspace.mcp.prompts())
+        looked_up = preview_line(
+            self._workspace, line, prompts, session=self._session, agent=self._agent, mode=self._mode
+        )
+        # On a loop of its own: somebody types meanwhile, and a pasted line of megabytes takes its time.
+        return await asyncio.to_thread(asyncio.run, looked_up)
 
     async def create(self, kind: Literal["commands", "skills"], name: str, *, user: bool) -> str:
         """Write a new command or skill from its template, and return its path. Raises ``UsageError``."""

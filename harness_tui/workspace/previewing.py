@@ -77,8 +77,13 @@ class Preview:
     error_text: str | None = None
 
 
-async def preview_line(workspace: Workspace, line: str, *, session: str, agent: str, mode: str) -> Preview:
-    """Return what ``line`` would send in ``session``. Never raises for what was typed, or for what a file says."""
+async def preview_line(
+    workspace: Workspace, line: str, prompts: Unfetched, *, session: str, agent: str, mode: str
+) -> Preview:
+    """Return what ``line`` would send in ``session``. Never raises for what was typed, or for what a file says.
+
+    Touches nothing that belongs to the workspace's loop, so that it can run on another one.
+    """
     agents = workspace.loaded.settings.agents
     gate = _Rehearsal(workspace.gate, workspace.project.root, agents.get(agent), session=session, mode=mode)
     expansion = await workspace.library.expand(
@@ -88,7 +93,7 @@ async def preview_line(workspace: Workspace, line: str, *, session: str, agent: 
         shell_gate=gate.shell,
         read_gate=gate.template_read,
         person_gate=gate.person_read,
-        prompts=Unfetched(workspace.mcp.prompts()),
+        prompts=prompts,
         session=session,
         stand_in=_output_of,
         denied=gate.denies_skill,
