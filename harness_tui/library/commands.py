@@ -139,7 +139,9 @@ class CommandRegistry:
             problems += [note for command in loaded for note in command.diagnostics]
             commands += loaded
         self._cache.keep_only({str(command.path) for command in commands})
-        self._index = build_index(commands, problems + unread)
+        index = build_index(commands, problems + unread)
+        if index != self._index:  # what could not be read is tried at each look, mostly with the same result
+            self._index = index
         self._looked = None if unread else looked  # what could not be read is tried again
         return self._index
 

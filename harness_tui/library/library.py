@@ -67,6 +67,7 @@ class Library:
         self._environ = os.environ if environ is None else environ
         self._bundled = {"commands": bundled_commands, "skills": bundled_skills}
         self._lock = threading.Lock()
+        self._version = 0
         cache = places.cache / "library"
         self._command_registry, self._skill_registry = CommandRegistry(cache), SkillRegistry(cache)
         self._commands, self._skills = CommandIndex(), SkillIndex()
@@ -87,6 +88,7 @@ class Library:
     def refresh(self) -> None:
         """Look at every folder again and read what changed. Blocking: belongs into a thread."""
         with self._lock:
+            before = self._commands, self._skills
             found = {
                 kind: find_roots(
                     kind,
@@ -100,6 +102,12 @@ class Library:
             }
             self._commands = self._command_registry.refresh(found["commands"])
             self._skills = self._skill_registry.refresh(found["skills"])
+            self._version += self._commands is not before[0] or self._skills is not before[1]
+
+    @property
+    def version(self) -> int:
+        """A number that is another one after each :meth:`refresh` that found a change."""
+        return self._version
 
     def set_trusted(self, trusted: bool) -> None:
         """Take a change of the folder's trust; it counts from the next :meth:`refresh` on."""

@@ -85,7 +85,9 @@ class SkillRegistry:
             skills += loaded
         self._cache.keep_only({str(skill.path) for skill in skills})
         self._looked = looked
-        self._index = build_index(skills, problems)
+        index = build_index(skills, problems)
+        if index != self._index:
+            self._index = index
         return self._index
 
 

@@ -5,7 +5,7 @@ Any frozen dataclass with these attributes is a row. Nothing here is imported at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Literal, Protocol
 
 
@@ -162,6 +162,10 @@ class LibraryFiles(Protocol):
 
     async def look(self) -> LibraryRows:
         """Look at every folder again, and return what there is."""
+        ...
+
+    def changes(self) -> AsyncIterator[None]:
+        """Yield each time that commands, skills or what is wrong with them changed. Never ends."""
         ...
 
     async def text(self, path: str) -> str:

@@ -73,6 +73,7 @@ class Controller:
             return
         self._trust = info.trust
         self._run(self.refresh_library())
+        self._run(self._follow_library(), "library")
         if not await self.use_session(host.backend.start_session()):
             await self.use_session(host.backend.new_session())
         if not self.ready:
@@ -174,6 +175,11 @@ class Controller:
         while (left := STILL_S - self._app.prompt.still_for) > 0:  # noqa: ASYNC110 - every key moves it
             await asyncio.sleep(left)
         await self.refresh_library()
+
+    async def _follow_library(self) -> None:
+        """Keep what is shown of commands and skills up to date while their files change."""
+        async for _ in self._host.backend.library.changes():
+            await self._refresh_when_still()
 
     async def refresh_library(self) -> None:
         """Look at commands and skills again, and bring what shows them up to date."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +16,7 @@ from harness_tui.core.paths import is_inside, read_regular, short
 from harness_tui.core.seams import Check, GateCall
 from harness_tui.library.scaffold import create
 from harness_tui.workspace.library_rows import LibraryRows, library_rows
+from harness_tui.workspace.library_watch import library_changes
 from harness_tui.workspace.previewing import Preview, Unfetched, preview_line
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ class WorkspaceLibrary:
     async def look(self) -> LibraryRows:
         """Look at every folder again, and return what there is."""
         return await asyncio.to_thread(self._look, Unfetched(self._workspace.mcp.prompts()))
+
+    def changes(self) -> AsyncIterator[None]:
+        """Yield each time that commands, skills or what is wrong with them changed. Never ends."""
+        return library_changes(self._workspace)
 
     def _look(self, prompts: Unfetched) -> LibraryRows:
         workspace = self._workspace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from harness_tui.core import events as ev
@@ -165,6 +165,12 @@ class FakeLibrary:
             tuple(backend.skill_rows),
             tuple(backend.finding_rows),
         )
+
+    async def changes(self) -> AsyncIterator[None]:
+        while True:
+            await self.backend.library_changed.wait()
+            self.backend.library_changed.clear()
+            yield
 
     async def text(self, path: str) -> str:
         return f"---\nname: x\n---\n# Text of {path}\n"
@@ -342,6 +348,7 @@ class FakeBackend:
     )
     found_rows: Sequence[FakeNamed] = ()
     surveyed: asyncio.Event = field(default_factory=asyncio.Event)
+    library_changed: asyncio.Event = field(default_factory=asyncio.Event)
     open_error: HarnessError | None = None
     start_error: HarnessError | None = None
     calls: list[str] = field(default_factory=list)

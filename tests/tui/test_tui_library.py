@@ -166,6 +166,18 @@ async def test_a_path_and_a_paste_open_no_list_and_are_sent_as_they_are(open_app
         assert backend.session.sent[1] == it.Submit("/usr/bin", when="now")
 
 
+async def test_what_changed_by_itself_is_offered_and_counted_without_a_key(open_app: Any) -> None:
+    async with open_app(FakeBackend(command_rows=[REVIEW])) as (app, pilot, backend):
+        await pilot.press("slash", "s")
+        await until(lambda: app.query_one("#completion").display)
+        assert "/ship" not in screen_text(app)
+        backend.command_rows = [REVIEW, FakeCommand("ship", "Ships it")]
+        backend.finding_rows = [FakeFinding("/x.md", 1, "yaml", "odd", "error")]
+        backend.library_changed.set()
+        await until(lambda: "/ship" in screen_text(app))
+        await until(lambda: "files ✗1" in screen_text(app))
+
+
 WILD = (
     FakeCommand("emoji", "🚀 日本語の説明 " * 300, "[日本]"),
     FakeCommand("evil\x1b[31m", "\x1b]0;title\x07red \x1b[2Jx\r\nnext", "\x1b[5m[a]"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from harness_tui.config.loader import Flags
 from harness_tui.core.calls import PromptArgument, PromptSpec
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.library.diagnostics import Diagnostic
+from harness_tui.workspace import library_watch
 from harness_tui.workspace.library import WorkspaceLibrary
 from harness_tui.workspace.library_rows import LibraryRows, library_notices
 from harness_tui.workspace.previewing import AttachmentPreview, Preview
@@ -290,3 +293,65 @@ def test_people_are_told_of_a_few_broken_files_and_how_many_more_there_are() -> 
     ]
     assert library_notices(problems[-1:], whole=False) == []
     assert library_notices([], whole=False) == []
+
+
+# --- changes that nobody looked for ------------------------------------------------------------------
+
+
+@pytest.mark.rule("3.7.16", "3.8.7")
+async def test_changes_are_noticed_by_themselves_whatever_happens_to_the_folders(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library_watch, "PAUSE_S", 0.02)
+    files = await project.open()
+    changes = files.changes()
+
+    async def becomes(wanted: dict[str, str], problem: str | None = None) -> None:
+        async with asyncio.timeout(20):
+            while True:
+                await anext(changes)  # a file that is written may be seen empty first
+                codes = {found.code for found in project.workspace.library.problems()}
+                if names(await files.look()) == wanted and (problem is None or problem in codes):
+                    return
+
+    path = project.command("ship", "Ship it")  # the folder is new as well
+    await becomes({"ship": "user"})
+    path.write_text("---\nagent: x\nbroken")
+    await becomes({"ship": "user"}, "last-good-copy")
+    project.skill("fly")
+    await becomes({"ship": "user", "fly": "user"})
+    shutil.rmtree(project.config / "commands")
+    await becomes({"fly": "user"})
+    os.symlink(project.config / "nowhere", project.config / "commands")
+    project.command("fresh", "New", base=project.config / "nowhere")
+    await becomes({"fresh": "user", "fly": "user"})
+    await changes.aclose()
+
+
+async def test_nothing_is_told_while_nothing_changes(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library_watch, "PAUSE_S", 0.0)
+    monkeypatch.setattr(library_watch, "_SHARE", 1.0)
+    files = await project.open()
+    project.command("closed", "x").chmod(0)
+    await files.look()
+    looks = 0
+    refresh = project.workspace.library.refresh
+
+    def counted() -> None:
+        nonlocal looks
+        looks += 1
+        refresh()
+
+    monkeypatch.setattr(project.workspace.library, "refresh", counted)
+    told = asyncio.create_task(anext(files.changes()))  # type: ignore[arg-type]
+    async with asyncio.timeout(20):
+        while looks < 5:
+            await asyncio.sleep(0.01)
+    assert not told.done()
+    told.cancel()
+
+
+def test_looks_cost_a_small_share_of_the_time() -> None:
+    assert library_watch.pause_after(0.001) == 2.0
+    assert library_watch.pause_after(0.05) == 25.0
+    assert library_watch.pause_after(3.0) == 60.0
