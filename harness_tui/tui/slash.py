@@ -45,7 +45,7 @@ OWN_COMMANDS: Final = (
     OwnCommand("export", "Write the session to a file", "[md|json|html|file]"),
     OwnCommand("copy", "Copy the last answer", missing=f"{_LATER}; select with Shift and the mouse"),
     OwnCommand("editor", "Write in your own editor", missing=_LATER),
-    OwnCommand("doctor", "What is wrong with commands, skills and configuration files"),
+    OwnCommand("doctor", "What is wrong with commands, skills and configuration files", "[part of a name]"),
 )
 
 MODES: Final = (

@@ -42,6 +42,11 @@ class SlashRunner:
         if command.missing:
             self._host.tell("warning", f"/{command.name} is {command.missing}")
             return
+        if arguments and not command.hint:  # rather the beginning of a text: nothing is closed or started for it
+            text = f"/{command.name} takes nothing behind it, and nothing was done"
+            self._host.tell("warning", text, "leave the rest out, or begin with // to send it as a message")
+            self._app.insert_prompt(f"/{command.name} {arguments}")
+            return
         match command.name:
             case "help":
                 self.show_help()

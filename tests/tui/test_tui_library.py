@@ -529,6 +529,16 @@ def test_problems_stand_by_file_the_worst_first() -> None:
     assert "files ✗1 !2" in plain(status_line(SessionState(), state, 100, 0.0))
 
 
+async def test_a_text_that_begins_like_an_own_command_closes_nothing(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        app.prompt.post_message(events.Paste("/quit smoking is hard\nhelp me"))
+        await until(lambda: "help me" in app.prompt.text)
+        await pilot.press("enter")
+        await until(lambda: "/quit takes nothing behind it" in screen_text(app))
+        assert app.prompt.text == "/quit smoking is hard\nhelp me"
+        assert backend.session.sent == []
+
+
 async def test_a_prompt_of_a_server_is_offered_with_the_servers_name(open_app: Any) -> None:
     backend = FakeBackend()
     backend.library.extra_offers = (FakeOffer("mcp:docs:find", "Finds", "<what>", "docs", "prompt"),)
