@@ -81,7 +81,7 @@ def assert_left_clean(terminal: Terminal, home: Home, code: int) -> None:
 
 def test_the_first_screen_says_how_to_get_a_model_and_a_slash_lists_commands(open_shell: Open) -> None:
     shell = open_shell(columns=80, rows=24)
-    shell.wait_for("OPENAI_API_KEY")
+    shell.wait_for("it asks for a key")
     shell.send("/")
     shell.wait_for("/review")
     shell.wait_for("in all")
