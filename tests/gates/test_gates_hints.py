@@ -15,7 +15,7 @@ from harness_tui.cli.entry import VERBS
 from harness_tui.tui.slash import OWN_COMMANDS
 
 _VERB = re.compile(r"(?:`|\$ |^ *)harness ([a-z][a-z-]*)(?: ([a-z][a-z-]*)\b(?![/.:=]))?", re.MULTILINE)
-_SLASH = re.compile(r"(?<![\w/.<>\\:)}*~`\"'-])[`\"']?/([a-z][a-z0-9-]*)(?![\w/.*<{-])")
+_SLASH = re.compile(r"(?<![\w/.<>\\:)}*~`\"'-])[`\"']?/([a-z][a-z0-9-]*)(?![\w/.*<{-]|:\w)")
 
 PLACEHOLDERS = frozenset({"name", "command", "db", "migrate", "round-total", "round", "x"})
 """Names that stand for a command of the reader's own."""
@@ -99,6 +99,7 @@ def test_every_hint_of_the_documents_leads_somewhere(root: Path) -> None:
         ("see `/permisions`", ["/permisions"]),
         ("`/theme` changes colours", ["/theme"]),  # known, and not there yet
         ("in /dev/null or /tmp", []),
+        ("`/project:name`, and /nosuch: nothing", ["/nosuch"]),  # what stands in front of a name is none
         ("and/or <x/y> https://a/b", []),
     ],
 )
