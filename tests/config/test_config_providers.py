@@ -145,7 +145,7 @@ def test_the_document_shows_every_key_and_its_examples_are_valid(world):
     examples = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert len(examples) == 3
     for example in examples:
-        world.environ = {name: "tok-0123456789" for name in re.findall(r"\{env:(\w+)\}", example)}
+        world.environ = dict.fromkeys(re.findall(r"\{env:(\w+)\}", example), "tok-0123456789")
         world.write_user(example)
         assert world.load().problems == ()
     shown = set(re.findall(r"[a-z_]+(?=:)", "".join(examples)))
