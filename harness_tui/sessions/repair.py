@@ -13,12 +13,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from harness_tui.core.events import ToolFinished
 from harness_tui.core.messages import AssistantMessage, Message, ToolCall, ToolMessage
 from harness_tui.core.record import record
 from harness_tui.sessions.records import dumps, message_data, message_from_data
 
 INTERRUPTED: Final = "interrupted, effect unknown"
 """The result of a call whose process died before it had one."""
+
+
+def interrupted(call: ToolCall) -> ToolFinished:
+    """Return the event that gives a call of a process that died its result."""
+    return ToolFinished(call.call, call.tool, INTERRUPTED, True, {"interrupted": True})
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from harness_tui.core.event_parts import Parent
 from harness_tui.core.event_registry import E, Event
 from harness_tui.core.events import Notice, SessionChanged, ToolFinished
 from harness_tui.core.ids import new_id
-from harness_tui.core.messages import Message, ToolCall, ToolMessage
+from harness_tui.core.messages import Message, ToolMessage
 from harness_tui.core.record import record
 from harness_tui.core.seams import Clock
 from harness_tui.sessions import locks, packing, repair, rows, tables
@@ -326,7 +326,7 @@ class SessionStore:
             if found.text:
                 told.append((Notice("warning", "sessions", found.text), None))
                 repair.store(connection, session, last + len(told), found)
-            told += [(_interrupted(call), None) for call in found.waiting]
+            told += [(repair.interrupted(call), None) for call in found.waiting]
             if not told:
                 return []
             run, calls = rows.last_run(connection, session), OpenCalls(session)
@@ -398,7 +398,3 @@ class SessionStore:
 
     def _envelope(self, session: str, seq: int, event: Event, run: str | None) -> Envelope:
         return Envelope(seq, rfc3339(self._clock.now()), session, event, run)
-
-
-def _interrupted(call: ToolCall) -> ToolFinished:
-    return ToolFinished(call.call, call.tool, INTERRUPTED, True, {"interrupted": True})
