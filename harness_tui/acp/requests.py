@@ -79,6 +79,8 @@ async def _choose(
 
 def _shown(asked: ev.PermissionRequested, root: Path) -> list[Any]:
     match asked.preview:
+        case DiffPreview(text=text, files=files) if files is not None:
+            return [_text(f"```diff\n{text}\n```")]
         case DiffPreview(path=path, text=text):
             return [_diff(root / path, text)]
         case CommandPreview(command=command, workdir=workdir):

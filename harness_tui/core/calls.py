@@ -121,6 +121,33 @@ AfterEdit: TypeAlias = Callable[[Path], Awaitable[EditHooks]]
 
 
 @record
+class TextChange:
+    """``text`` in the place of the characters from ``start`` up to ``end`` of a file's text.
+
+    They are counted in code points of the text without its byte order mark, each line end as one; so are the line ends
+    of ``text``, which gets those of the file.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+@record
+class FileChange:
+    """What is to become of one file. ``path`` is absolute.
+
+    ``before`` is the SHA-256 of the bytes in which the places of ``changes`` were counted, ``None`` for a file that is
+    to be created. ``moved_to`` is the absolute path that it gets.
+    """
+
+    path: Path
+    before: str | None
+    changes: tuple[TextChange, ...] = ()
+    moved_to: Path | None = None
+
+
+@record
 class ToolContext:
     """What a call may use.
 

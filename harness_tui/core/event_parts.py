@@ -43,13 +43,30 @@ class CommandPart:
 
 
 @record
+class PreviewFile:
+    """One of several files of a change, with the SHA-256 of its bytes before (absent for a new file) and after (absent
+    for one that goes), and how many lines are added and removed."""
+
+    path: str
+    added: int
+    removed: int
+    before_hash: str | None = None
+    after_hash: str | None = None
+
+
+@record
 class DiffPreview:
-    """A unified diff; ``before_hash`` is the SHA-256 of the file it was made from, absent for a new file."""
+    """A unified diff; ``before_hash`` is the SHA-256 of the file it was made from, absent for a new file.
+
+    Of a change of several files ``files`` names them all; ``path`` and ``before_hash`` are those of the first, and
+    ``text`` holds the diff of each after a line ``diff PATH``.
+    """
 
     path: str
     text: str
     before_hash: str | None = None
     kind: Literal["diff"] = "diff"
+    files: tuple[PreviewFile, ...] | None = None
 
 
 @record

@@ -18,6 +18,7 @@ from harness_tui.core.calls import (
     CallCancelled,
     Check,
     EditHooks,
+    FileChange,
     GateCall,
     GateDecision,
     LayerResult,
@@ -29,6 +30,7 @@ from harness_tui.core.calls import (
     PromptSpec,
     QuestionReply,
     QuestionRequest,
+    TextChange,
     ToolContext,
     ToolResult,
 )
@@ -226,6 +228,28 @@ class ToolSource(Protocol):
         ...
 
 
+class FileChanger(Protocol):
+    """Changes several files as one: one preview, one decision on all of their paths, all of them or none.
+
+    The way of the file tools, for tools of other packages that find out what is to be changed.
+    """
+
+    async def prepare(
+        self, tool: str, title: str, files: Sequence[FileChange], context: ToolContext, checks: Sequence[Check] = ()
+    ) -> PreparedCall:
+        """Plan the change for the call of ``tool``, to be decided on with ``checks`` before its own.
+
+        ``title`` is one line for a person, the first of ``files`` the one that the call is about. Nothing need have
+        been read before. Raises ``StalePreviewError`` when a file has other bytes than the change was made for, or
+        ``ToolError``.
+        """
+        ...
+
+    async def run(self, tool: str, prepared: PreparedCall, context: ToolContext) -> ToolResult:
+        """Write all files, or none. Raises ``StalePreviewError`` when one changed meanwhile, or ``ToolError``."""
+        ...
+
+
 class PromptSource(Protocol):
     """Servers that offer prompts."""
 
@@ -251,6 +275,8 @@ __all__ = [
     "DiagnosticsSource",
     "EditHooks",
     "EventSink",
+    "FileChange",
+    "FileChanger",
     "Finished",
     "GateCall",
     "GateDecision",
@@ -273,6 +299,7 @@ __all__ = [
     "QuestionRequest",
     "ReasoningChunk",
     "ScriptedAnswer",
+    "TextChange",
     "TextChunk",
     "Tool",
     "ToolContext",

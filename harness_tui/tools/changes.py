@@ -1,4 +1,4 @@
-"""A change of a file from its plan to its consequences, the same for ``write`` and ``edit``.
+"""A change of a file from its plan to its consequences, the same for every tool that changes files.
 
 The plan is made from the bytes that are there, shown as a diff, and carried out only while the same bytes are there.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import stat
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,15 @@ from harness_tui.tools.file_ledger import FileLedger
 from harness_tui.tools.targets import Target, check_unmoved
 from harness_tui.tools.text_file import decode
 from harness_tui.tools.verdicts import report_on
-from harness_tui.tools.writing import Written, read_or_none, replace_file
+from harness_tui.tools.writing import Written, delete_file, read_or_none, remove_folders, replace_file
 
 
 @record
 class PlannedChange:
     """What will be written. ``before`` are the bytes that it was made from, ``None`` for a new file.
 
-    ``summary`` is what the model is told, ``unchanged`` that there is nothing to write, ``gone`` that hooks took the
-    file away.
+    ``summary`` is what the model is told, ``unchanged`` that there is nothing to write, ``gone`` that the file goes, or
+    that hooks took it away. ``mode`` are the permission bits of a new file that is to have some of its own.
     """
 
     target: Target
@@ -48,11 +49,25 @@ class PlannedChange:
     summary: str
     unchanged: bool
     gone: bool = False
+    mode: int | None = None
 
     @property
     def before_hash(self) -> str | None:
         """The hash of the bytes that it was made from."""
         return None if self.before is None else digest(self.before)
+
+    @property
+    def after_hash(self) -> str | None:
+        """The hash of the bytes that it makes."""
+        return None if self.gone else digest(self.after)
+
+
+@record
+class Done:
+    """A write that was made; ``lost`` says why the bytes could not be kept for an undo."""
+
+    written: Written
+    lost: str | None
 
 
 class FileChanges:
@@ -123,18 +138,17 @@ class FileChanges:
         check_unmoved(tool, target, context)
         if change.unchanged:
             return ToolResult(f"{target.name} already has exactly this content; nothing was written.")
-        lock = self._locks.setdefault(target.path, asyncio.Lock())
-        async with lock:
-            write = asyncio.ensure_future(asyncio.to_thread(self._write, change, context))
+        async with self.locked((target.path,)):
+            write = asyncio.ensure_future(asyncio.to_thread(self.write, change, context))
             try:
                 written = await asyncio.shield(write)
             except asyncio.CancelledError:
                 # A write cannot be called back: what it did is told before the cancel goes on.
                 await asyncio.wait({write})
                 if write.exception() is None:
-                    self._tell(change, write.result(), context)
+                    self.tell(change, write.result(), context)
                 raise
-            hooks, change = await self._after_edit(change, written, context)
+            hooks, change = await self.after_edit(change, written, context)
         if change.gone:
             names = ", ".join(hooks.ran) or "a hook"
             text = f"{target.name} was written, and is not there any more: {names} took it away."
@@ -149,12 +163,20 @@ class FileChanges:
             text = f"{text}\nThe file is written, but a hook refuses the change, mend it: {hooks.blocked}"
         return ToolResult(text, is_error=hooks.blocked is not None, metadata=metadata | report.metadata)
 
-    async def _after_edit(
-        self, change: PlannedChange, written: _Done, context: ToolContext
+    @contextlib.asynccontextmanager
+    async def locked(self, paths: Iterable[Path]) -> AsyncGenerator[None]:
+        """Hold the changes of ``paths`` by others of this project's calls off; always in the same order."""
+        async with contextlib.AsyncExitStack() as stack:
+            for path in sorted(set(paths)):
+                await stack.enter_async_context(self._locks.setdefault(path, asyncio.Lock()))
+            yield
+
+    async def after_edit(
+        self, change: PlannedChange, written: Done, context: ToolContext
     ) -> tuple[EditHooks, PlannedChange]:
         """Let formatters run, and tell of the change as the file is after them; a cancel is told of as well."""
         if context.after_edit is None:
-            self._tell(change, written, context)
+            self.tell(change, written, context)
             return EditHooks(), change
         hooks = EditHooks()
         try:
@@ -168,10 +190,10 @@ class FileChanges:
                 if not look.done():
                     await asyncio.wait({look})
                 change, written = look.result()
-                self._tell(change, written, context)
+                self.tell(change, written, context)
         return hooks, change
 
-    def _look_again(self, change: PlannedChange, written: _Done, context: ToolContext) -> tuple[PlannedChange, _Done]:
+    def _look_again(self, change: PlannedChange, written: Done, context: ToolContext) -> tuple[PlannedChange, Done]:
         """Return the change with the bytes that hooks left. Blocks; what cannot be read counts as it was written."""
         try:
             data = read_or_none(change.target.path)
@@ -188,22 +210,39 @@ class FileChanges:
         texts = (_text(change.before, name), _text(data, name))
         what = change.summary.rpartition(" (+")[0]
         mode = stat.S_IMODE(change.target.path.stat().st_mode)
-        done = _Done(replace(written.written, after_mode=mode), written.lost or self._keep((data,), context))
+        done = Done(replace(written.written, after_mode=mode), written.lost or self._keep((data,), context))
         return self.plan(change.target, change.before, data, texts, f"{what}, formatted by hooks"), done
 
-    def _write(self, change: PlannedChange, context: ToolContext) -> _Done:
+    def write(self, change: PlannedChange, context: ToolContext) -> Done:
         """Keep the bytes of both sides, then write. Blocks."""
-        lost = self._keep((change.before, change.after), context)
-        noted = FileChanged(change.target.name, change.added, change.removed, change.before_hash, digest(change.after))
+        path, before = change.target.path, change.before_hash
+        lost = self._keep((change.before, None if change.gone else change.after), context)
+        noted = FileChanged(change.target.name, change.added, change.removed, before, change.after_hash)
         _note(noted, context)
         try:
-            written = replace_file(
-                change.target.path, change.after, before=change.before_hash, backups=context.session_dir / "backups"
-            )
+            if change.gone and before is not None:
+                written = delete_file(path, before=before)
+            else:
+                backups = context.session_dir / "backups"
+                written = replace_file(path, change.after, before=before, backups=backups, mode=change.mode)
         except BaseException:
             _note(noted, context, failed=True)
             raise
-        return _Done(written, lost)
+        return Done(written, lost)
+
+    def take_back(self, change: PlannedChange, done: Done, context: ToolContext) -> None:
+        """Bring a file back to what it was before :meth:`write`. Blocks. Raises as that does, where it is not that now.
+
+        Nothing need be told of either.
+        """
+        path, backups = change.target.path, context.session_dir / "backups"
+        if change.before is None:
+            delete_file(path, before=digest(change.after))
+            remove_folders(done.written.folders)
+        else:
+            replace_file(path, change.before, before=change.after_hash, backups=backups, mode=done.written.before_mode)
+        noted = FileChanged(change.target.name, change.added, change.removed, change.before_hash, change.after_hash)
+        _note(noted, context, failed=True)
 
     def _keep(self, contents: tuple[bytes | None, ...], context: ToolContext) -> str | None:
         """Keep bytes for an undo; return why they could not be kept."""
@@ -217,8 +256,9 @@ class FileChanges:
             return str(error)
         return None
 
-    def _tell(self, change: PlannedChange, done: _Done, context: ToolContext) -> None:
-        after = None if change.gone else digest(change.after)
+    def tell(self, change: PlannedChange, done: Done, context: ToolContext) -> None:
+        """Tell of a change that was made; what it made counts as read."""
+        after = change.after_hash
         name = change.target.name
         if after is not None:
             self._ledger.record(context.session, change.target.path, after)
@@ -255,11 +295,3 @@ def _text(data: bytes | None, name: str) -> str:
         return "" if data is None else decode(data, name).for_model()
     except ToolError:
         return ""
-
-
-@record
-class _Done:
-    """A write that was made; ``lost`` says why the bytes could not be kept for an undo."""
-
-    written: Written
-    lost: str | None

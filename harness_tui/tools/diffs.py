@@ -8,7 +8,7 @@ from typing import Final
 
 from harness_tui.core.limits import TOOL_OUTPUT_BYTES, TOOL_OUTPUT_LINES
 from harness_tui.core.record import record
-from harness_tui.core.text import cut_ends, cut_middle
+from harness_tui.core.text import clean_for_display, cut_ends, cut_middle
 from harness_tui.tools.text_file import normal_ends, split_lines
 
 _CONTEXT: Final = 3
@@ -32,6 +32,7 @@ class Diff:
 def make_diff(before: str, after: str, name: str, *, created: bool = False) -> Diff:
     """Compare two texts line by line; line ends are not compared. Takes long for long texts: call it in a thread."""
     changed = _changed(normal_ends(before), normal_ends(after))
+    name = clean_for_display(name, one_line=True)  # a line end in it would read as a line of the diff
     head = [f"--- {'/dev/null' if created else name}", f"+++ {name}"]
     if len(changed.before) + len(changed.after) > _SPLIT_CHARS:
         return _long(changed, head)

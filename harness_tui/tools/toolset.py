@@ -13,6 +13,7 @@ from harness_tui.tools.edit_tool import EditTool
 from harness_tui.tools.file_ledger import FileLedger
 from harness_tui.tools.job_tools import BashKillTool, BashOutputTool
 from harness_tui.tools.jobs import Jobs
+from harness_tui.tools.joint_changes import JointChanges
 from harness_tui.tools.list_tool import ListTool
 from harness_tui.tools.question_tool import QuestionTool
 from harness_tui.tools.read_tool import ReadTool
@@ -28,6 +29,7 @@ class BuiltinTools:
     One set serves all sessions of a project: what a session has read, and its list of steps, are kept by session.
     ``diagnostics`` is asked after every write, and warmed up by every read; without it nothing is. ``jobs`` that are
     given outlive this set, and are ended by whoever gave them. ``blobs`` keeps what changes of files replace.
+    ``joint`` changes several files as one, for tools of other packages.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class BuiltinTools:
     ) -> None:
         self.ledger = ledger or FileLedger()
         changes = FileChanges(self.ledger, diagnostics, blobs)
+        self.joint = JointChanges(changes, diagnostics)
         self._read = ReadTool(self.ledger, diagnostics)
         self.todo = TodoTool()
         self.jobs = jobs or Jobs()

@@ -128,11 +128,20 @@ class ToolLog:
         """Show what language servers found wrong in a file under the call that changed it."""
         if "diff" not in metadata:
             return
-        if isinstance(path := metadata.get("path"), str):
-            self._edits[path] = block
-        report = metadata.get("diagnostics")
-        if isinstance(report, dict) and report.get("verdict") == "fresh":
-            block.problems = _problems(report.get("items"))
+        paths, reports = metadata.get("files"), metadata.get("diagnostics")
+        for path in paths if isinstance(paths, list | tuple) else (metadata.get("path"),):
+            if isinstance(path, str):
+                self._edits[path] = block
+        fresh = [
+            report
+            for report in (reports if isinstance(reports, list | tuple) else (reports,))
+            if isinstance(report, dict) and report.get("verdict") == "fresh"
+        ]
+        block.problems = tuple(
+            problem
+            for report in fresh
+            for problem in _problems(report.get("items"), f"{report.get('path')}: " if len(fresh) > 1 else "")
+        )
 
     def report(self, event: ev.DiagnosticsReported) -> None:
         """A verdict that came after its call had ended: it belongs to the last edit of that file."""
@@ -245,12 +254,12 @@ def _items(report: Any) -> Iterable[Any]:
     return items if isinstance(items, list | tuple) else ()
 
 
-def _problems(items: Any) -> tuple[str, ...]:
-    """Return the error items as ``L8: message``, each in one line."""
+def _problems(items: Any, before: str = "") -> tuple[str, ...]:
+    """Return the error items as ``L8: message``, each in one line, with ``before`` before it."""
     if not isinstance(items, list | tuple):
         return ()
     return tuple(
-        clean_for_display(f"L{_value(item, 'line')}: {_first_line(_value(item, 'message'))}", one_line=True)
+        clean_for_display(f"{before}L{_value(item, 'line')}: {_first_line(_value(item, 'message'))}", one_line=True)
         for item in items
         if _value(item, "severity") == "error"
     )

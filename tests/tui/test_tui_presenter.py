@@ -352,6 +352,18 @@ def test_errors_of_a_fresh_verdict_are_shown_under_the_edit_in_one_line_each(ses
     assert block.note == "+1 -1, 1 error"
 
 
+def test_errors_in_several_files_of_one_change_name_their_file(session: Any) -> None:
+    def said(path: str, line: int) -> dict[str, Any]:
+        item = {"severity": "error", "line": line, "message": "bad"}
+        return {"path": path, "verdict": "fresh", "items": [item]}
+
+    both = {"files": ["a.py", "b.py"], "diagnostics": [said("a.py", 1), said("b.py", 2)]}
+    session.play(START, started(), edited(**both))
+    block = session.presenter.transcript.blocks[-1]
+    assert block.problems == ("a.py: L1: bad", "b.py: L2: bad")
+    assert block.note == "+1 -1, 2 errors"
+
+
 def test_a_late_verdict_goes_to_the_edit_that_it_is_about(session: Any) -> None:
     session.play(START, started(), edited(diagnostics={"path": "a.py", "verdict": "unknown", "items": []}))
     block = session.presenter.transcript.blocks[-1]

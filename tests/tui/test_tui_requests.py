@@ -11,6 +11,7 @@ from harness_tui.core.event_parts import (
     Offer,
     OfferedRule,
     Preview,
+    PreviewFile,
     UrlPreview,
 )
 from harness_tui.core.intents import Answer
@@ -255,6 +256,28 @@ def test_a_diff_says_which_file_and_how_much() -> None:
     lines = body(DiffPreview("a.py", "@@ -1 +1 @@\n-a\n+b\n", "hash"))
     assert lines == ["a.py  +1 -1", "    ⋯", "1 - a", "1 + b"]
     assert body(DiffPreview("a.py", "@@ -0,0 +1 @@\n+b\n"))[0] == "new file a.py  +1 -0"
+
+
+def test_a_change_of_several_files_names_each_before_its_diff() -> None:
+    files = (
+        PreviewFile("a.py", 1, 1, "h1", "h2"),
+        PreviewFile("new.py", 1, 0, None, "h3"),
+        PreviewFile("old.py", 0, 0, "h4"),
+    )
+    text = "diff a.py\n--- a.py\n+++ a.py\n@@ -1 +1 @@\n-a\n+b\ndiff new.py\nmoved from old.py\n@@ -0,0 +1 @@\n+b\n"
+    assert body(DiffPreview("a.py", text, "h1", files=files)) == [
+        "a.py  +1 -1",
+        "new file new.py  +1 -0",
+        "goes: old.py  +0 -0",
+        "    a.py",
+        "    ⋯",
+        "1 - a",
+        "1 + b",
+        "    new.py",
+        "    moved from old.py",
+        "    ⋯",
+        "1 + b",
+    ]
 
 
 def test_arguments_are_shown_by_name_and_texts_as_they_are() -> None:

@@ -114,10 +114,12 @@ def preview_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
     if reason := event.reason or _WHY.get(event.permission):
         lines.extend(wrap([(clean_for_display(reason), "warning")], width))
     match event.preview:
-        case DiffPreview(path=path, text=text, before_hash=before):
-            added, removed = count_changes(text)
-            head = f"{'new file ' if before is None else ''}{_shown(path)}"
-            lines.append(((head, "bold"), (f"  +{added}", "added"), (f" -{removed}", "removed")))
+        case DiffPreview(path=path, text=text, before_hash=before, files=files):
+            if files is None:
+                lines.append(_file_line(path, *count_changes(text), new=before is None))
+            for file in files or ():
+                new, gone = file.before_hash is None, file.after_hash is None
+                lines.append(_file_line(file.path, file.added, file.removed, new=new, gone=gone))
             lines.extend(diff_lines(_visible(text), width))
         case CommandPreview(command=command, parts=parts, workdir=workdir):
             lines.extend(_code(command, width))
@@ -130,6 +132,11 @@ def preview_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
             lines.extend(wrap([("host ", "muted"), (_shown(host), "bold")], width))
             lines.extend(wrap([(_shown(url), "link")], width))
     return lines
+
+
+def _file_line(path: str, added: int, removed: int, *, new: bool, gone: bool = False) -> Line:
+    head = f"{'new file ' if new else 'goes: ' if gone else ''}{_shown(path)}"
+    return ((head, "bold"), (f"  +{added}", "added"), (f" -{removed}", "removed"))
 
 
 def argument_lines(arguments: dict[str, Any], width: int) -> list[Line]:

@@ -9,11 +9,16 @@ from typing import Final
 from harness_tui.tui.lines import Line, Span, wrap
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
+_HEADINGS: Final = ("diff ", "moved from ")
+"""Lines between the diffs of several files; a line of a file begins with a sign or a blank."""
 _MAX_WORD_DIFF: Final = 400
 
 
 def diff_lines(text: str, width: int) -> list[Line]:
-    """Draw a unified diff within ``width`` cells. File headers are left out: the title names the file."""
+    """Draw a unified diff within ``width`` cells.
+
+    File headers are left out: the title names the file, and of several each has its line ``diff PATH`` before it.
+    """
     rows = _rows(text)
     digits = max((len(number) for number, _, _, _ in rows), default=1)
     lines: list[Line] = []
@@ -41,6 +46,9 @@ def _rows(text: str) -> list[_Row]:
         if match := _HUNK.match(line):
             old, new, in_hunk = int(match[1]), int(match[2]), True
             rows.append(("", " ", [(f"⋯{match[3]}", "hunk")], "hunk"))
+        elif line.startswith(_HEADINGS):
+            rows.append(("", " ", [(line.removeprefix("diff "), "bold")], "bold"))
+            in_hunk = False
         elif not in_hunk:
             continue
         elif line.startswith("+"):
@@ -51,8 +59,6 @@ def _rows(text: str) -> list[_Row]:
             old += 1
         elif line.startswith("\\"):
             rows.append(("", " ", [(line[2:], "muted")], "muted"))
-        elif line.startswith("diff ") or line.startswith("--- "):
-            in_hunk = False
         elif line or old:
             rows.append((str(new), " ", [(line[1:], "")], ""))
             old, new = old + 1, new + 1
