@@ -16,18 +16,18 @@ class Reader:
     """Reads the known keys of one document and reports what did not fit."""
 
     def __init__(self, document: Document, findings: Findings) -> None:
-        self._document = document
+        self._entries = document.entries or {}
         self._findings = findings
 
     def _entry(self, key: str) -> Entry | None:
-        entry = self._document.get(key)
+        entry = self._entries.get(key)
         if entry is None or (isinstance(entry.value, Scalar) and entry.value.absent):
             return None
         return entry
 
     def line(self, key: str) -> int:
         """Return the line of ``key``, 1 when it is not there."""
-        entry = self._document.get(key)
+        entry = self._entries.get(key)
         return entry.line if entry is not None else 1
 
     def has(self, key: str) -> bool:

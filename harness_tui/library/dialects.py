@@ -31,6 +31,8 @@ _ANNOUNCED: Final = re.compile(r"\b([A-Z][A-Z0-9_]*)=")
 
 def note_marks(body: str, first_line: int, findings: Findings, dialect: Dialect = "markdown") -> None:
     """Report each mark of another tool once; ``first_line`` is the line of the file on which ``body`` begins."""
+    if dialect != "braces" and "{" not in body:
+        return  # every mark has one
     told: set[str] = set()
     searched = _MARKS_HERE if dialect == "braces" else _MARKS
     shown = body if dialect == "braces" else _FENCED.sub(lambda match: "\n" * match.group().count("\n"), body)

@@ -125,13 +125,20 @@ def from_data(data: Mapping[str, Any], path: str) -> dict[str, Any]:
 
 def _plain(item: Any, without: frozenset[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for field in fields(item):
-        if field.name not in without:
-            value = getattr(item, field.name)
-            default = field.default_factory() if field.default_factory is not MISSING else field.default
+    for name, default in _defaults(type(item)):
+        if name not in without:
+            value = getattr(item, name)
             if value != default:
-                found[field.name] = value
+                found[name] = value
     return found
+
+
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(
+        (field.name, field.default if field.default_factory is MISSING else field.default_factory())
+        for field in fields(kind)
+    )
 
 
 def _tuples(value: Any) -> Any:

@@ -54,8 +54,9 @@ class SkillCache:
         for file in found:
             row = rows.get(file.path)
             if row is not None and row.stamp == file.stamp:
+                path = root.path.joinpath(*file.parts)
                 fields = from_data(row.data, file.path)
-                skill = Skill(path=Path(file.path), scope=root.scope, trusted=root.trusted, **fields)
+                skill = Skill(path=path, scope=root.scope, trusted=root.trusted, **fields)
                 self._read[file.path] = file.stamp, skill
 
     def _rows(self, found: Sequence[Found]) -> Iterator[tuple[str, Stamp, Mapping[str, object], bytes]]:

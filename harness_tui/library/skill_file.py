@@ -31,6 +31,7 @@ LISTED_FILES: Final = 100
 
 _UNUSABLE: Final = re.compile(r"[/\\<>\x00-\x1f\x7f-\x9f]")
 _NO_TEXT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SCANNED: Final = 2_000
 _PASSED_OVER: Final = frozenset({"node_modules", "__pycache__"})
 
@@ -99,12 +100,16 @@ class Skill:
 
 def slug(name: str) -> str:
     """Return ``name`` in lower case, everything but letters and digits as single hyphens."""
+    if _SLUG.fullmatch(name):
+        return name
     folded = unicodedata.normalize("NFKC", name).lower()
     return re.sub(r"[\W_]+", "-", folded).strip("-")
 
 
 def folder_name(folder: Path) -> str:
     """Return the name of a folder as a skill's name: what no text can hold, such as line ends, is a blank."""
+    if _SLUG.fullmatch(folder.name):
+        return folder.name
     name = _NO_TEXT.sub(" ", unicodedata.normalize("NFKC", folder.name))
     return clean_for_display(name, one_line=True) or "skill"
 
@@ -167,6 +172,8 @@ def _read(path: Path, findings: Findings) -> bytes | None:
 
 def _name(reader: Reader, folder: str, findings: Findings) -> str:
     """Return the identity; every breach of the format's rules for names is a warning."""
+    if reader.text("name") == folder and len(folder) <= NAME_CHARS and _SLUG.fullmatch(folder):
+        return folder  # as the format wants it
     line = reader.line("name")
     written = " ".join(unicodedata.normalize("NFKC", reader.text("name") or "").split())
     name = written if _UNUSABLE.search(written) else clean_for_display(written, one_line=True)
