@@ -71,7 +71,7 @@ BUDGETS = {
             "256 kB with 10,000 placeholders over four times 64 kB, CPU",
             "ms",
             "times",
-            1.3,
+            1.5,
         ),
         ("mcp", "mcp", "MCP call over the SDK's client", "ms", "more", 0.5),
         ("mcp-gate", "mcp", "MCP call with gate, events and record", "ms", "more", 2.0),
