@@ -9,6 +9,8 @@ DIR ?= .
 # Two tests a core at a time: many of them wait for programs that they have started.
 JOBS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))))
 ROUNDS ?= 50
+# Each of the hundreds of processes of the tests would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: all setup run demo test test-local lint fmt install uninstall bench bench-lsp soak fuzz test-servers screenshots dist \
 	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean again free on-path
@@ -40,6 +42,7 @@ $(STAMP): pyproject.toml constraints.txt $(if $(STALE),again)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt hatchling editables
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt --no-build-isolation -e '.[demo]' --group dev
+	@$(BIN)/python -m compileall -q harness_tui
 	@touch $(STAMP)
 
 # A shell that leaves ~ as it is, and a folder named like a verb, are both meant well.

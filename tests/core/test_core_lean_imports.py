@@ -66,11 +66,10 @@ def test_a_library_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.fixture
 def collector() -> Iterator[None]:
-    """The collector is on, and on again afterwards with nothing frozen."""
+    """The collector is on, and on again afterwards."""
     assert gc.isenabled()
     yield
     gc.enable()
-    gc.unfreeze()
 
 
 @pytest.mark.usefixtures("collector")
