@@ -88,6 +88,11 @@ class Places:
         return self.state / "keys.json"
 
     @property
+    def logins_file(self) -> Path:
+        """Logins of MCP servers; the person's alone."""
+        return self.state / "mcp-logins.json"
+
+    @property
     def favourites_file(self) -> Path:
         """The models that the person likes best."""
         return self.state / "favourites.json"

@@ -80,9 +80,23 @@ def _extra_body(value: Any) -> Any:
 
 
 def _oauth(value: Any) -> Any:
-    return {} if value is False else value
+    if value is False or value is None:
+        return {}
+    for name in value if isinstance(value, dict) else ():
+        if name not in _OAUTH:
+            close = difflib.get_close_matches(str(name), _OAUTH, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(_OAUTH)}"
+            raise ValueError(f"unknown key {name!r}; {hint}")
+    if isinstance(value, dict) and value.get("grant") not in (None, *_GRANTS):
+        raise ValueError(f"unknown grant {value['grant']!r}; known are {', '.join(_GRANTS)}")
+    return value
 
 
+_OAUTH: Final = (
+    *("scope", "client_id", "client_secret", "issuer", "token_auth", "redirect_port", "client_metadata_url"),
+    *("grant", "private_key", "signing_algorithm"),
+)
+_GRANTS: Final = ("authorization_code", "client_credentials")
 _OWN_BODY: Final = ("model", "messages", "stream", "tools")
 
 Text = Annotated[str, BeforeValidator(_text)]

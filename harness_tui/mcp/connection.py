@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from enum import Enum, auto
-from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 import httpx2
 from mcp import Client, MCPError
+from mcp.client.auth import OAuthFlowError
 from mcp.client.session import ClientRequestContext
 from mcp.client.subscriptions import SubscriptionLost
 from mcp_types import (
@@ -33,13 +33,12 @@ from mcp_types.methods import validate_server_result
 from harness_tui._version import __version__
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.seams import ProcessSpawner
-from harness_tui.egress.egress import Egress
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.discovery import discover
 from harness_tui.mcp.exchange import Exchange, without_surrogates
 from harness_tui.mcp.listing import CallOutcome, Listing
-from harness_tui.mcp.people import People
+from harness_tui.mcp.login import LoginError, login_of
+from harness_tui.mcp.means import Means
 from harness_tui.mcp.reasons import (
     CONNECTION_CLOSED,
     StartError,
@@ -82,23 +81,25 @@ class Connection:
         server: McpServerSettings,
         *,
         mode: str,
-        spawner: ProcessSpawner,
-        egress: Egress,
-        root: Path,
-        people: People,
+        means: Means,
         on_listing: OnListing,
     ) -> None:
         self._server = server
-        self._people = people
+        self._people = means.people
         self._mode = mode
-        self._root = root
+        self._root = means.root
         self._on_listing = on_listing
         self._repairs = Repairs(validate_server_result)
         self.exchange = Exchange(self._repairs)
         self.transport: StdioTransport | HttpTransport = (
-            HttpTransport(server, exchange=self.exchange, egress=egress)
+            HttpTransport(
+                server,
+                exchange=self.exchange,
+                egress=means.egress,
+                auth=login_of(server, means.logins, means.people),
+            )
             if server.url
-            else StdioTransport(server, spawner=spawner, root=root, exchange=self.exchange)
+            else StdioTransport(server, spawner=means.spawner, root=means.root, exchange=self.exchange)
         )
         self._commands: asyncio.Queue[_Command] = asyncio.Queue()
         self._refreshing = False
@@ -221,8 +222,14 @@ class Connection:
     async def _start_error(self, error: Exception) -> StartError:
         name, found = self._server.name, rpc_error(error)
         code = found[0] if found else None
+        refused = next((leaf for leaf in leaves(error) if isinstance(leaf, (LoginError, OAuthFlowError))), None)
+        if refused is not None:
+            words = refused.what if isinstance(refused, LoginError) else f"the login failed: {one_line(str(refused))}"
+            return StartError(words, where=name, mend=f"`harness mcp login {name}`", needs_auth=True)
         if isinstance(self.transport, HttpTransport) and self.transport.status is not None:
             status = self.transport.status
+            if status == 401 and not self._server.headers:
+                return StartError("wants a login", where=name, mend=f"`harness mcp login {name}`", needs_auth=True)
             words = f"answered with HTTP status {status}"
             return StartError(words, where=name, rpc=code, needs_auth=status == 401)
         if code == CONNECTION_CLOSED and self.transport.went_away:

@@ -69,6 +69,10 @@ class People:
         ongoing = 0.0 if since is None else self._monotonic() - since
         return self._spent.get(server, 0.0) + ongoing
 
+    def reachable(self, server: str) -> bool:
+        """Whether somebody stands behind what is done now, or behind a call to ``server`` that is under way."""
+        return (_ASKER.get() or (self._callers.get(server) or [None])[-1]) is not None
+
     async def form(self, server: str, message: str, schema: Mapping[str, Any]) -> QuestionReply:
         """Put a form and return an answer that fits it, defaults filled in."""
         title, asked = _line(message), dict(schema)

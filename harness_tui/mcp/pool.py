@@ -23,10 +23,12 @@ from harness_tui.egress.egress import Egress
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.listing import CallOutcome, Listing, ServerStatus, ToolDefinition
 from harness_tui.mcp.manifest import ManifestCache
+from harness_tui.mcp.means import Means
 from harness_tui.mcp.names import exposed_names, sanitised
 from harness_tui.mcp.people import People
 from harness_tui.mcp.reasons import CallError
 from harness_tui.mcp.supervisor import Supervisor
+from harness_tui.mcp.token_store import TokenStore
 from harness_tui.mcp.tool import McpTool
 
 STARTS_AT_ONCE: Final = 3
@@ -36,7 +38,7 @@ class McpPool:
     """A ``ToolSource`` and a ``PromptSource`` over all configured servers.
 
     ``cache_dir`` holds manifests, ``root`` is the project root, ``reserved`` are the names of built-in tools.
-    ``people``: servers may ask a person while they are called.
+    ``people``: servers may ask a person while they are called; ``logins`` is the file that keeps logins.
     Untrusted, disabled and faulty entries are listed with their reason and never started.
     """
 
@@ -52,19 +54,17 @@ class McpPool:
         root: Path,
         reserved: Container[str] = (),
         people: bool = False,
+        logins: Path | None = None,
     ) -> None:
         self._sink = sink
         self._audit = audit
         self._cache = ManifestCache(cache_dir, root)
         self._reserved = reserved
         slots = asyncio.Semaphore(STARTS_AT_ONCE)
-        egress = egress or Egress(audit=audit)
-        asking = People(present=people)
+        store = TokenStore(logins or cache_dir / "logins.json")
+        means = Means(spawner, egress or Egress(audit=audit), root, People(present=people), store)
         self._supervisors = {
-            name: Supervisor(
-                servers[name], spawner=spawner, egress=egress, root=root, events=self, slots=slots, people=asking
-            )
-            for name in sorted(servers)
+            name: Supervisor(servers[name], means=means, events=self, slots=slots) for name in sorted(servers)
         }
         self._tools: dict[str, McpTool] | None = None
         self._opening: asyncio.Task[None] | None = None

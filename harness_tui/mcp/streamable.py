@@ -37,7 +37,10 @@ class HttpTransport:
     pid: Final = None
     own_returncode: Final = None
 
-    def __init__(self, server: McpServerSettings, *, exchange: Exchange, egress: Egress) -> None:
+    def __init__(
+        self, server: McpServerSettings, *, exchange: Exchange, egress: Egress, auth: httpx2.Auth | None = None
+    ) -> None:
+        self._auth = auth
         self._server = server
         self._egress = egress
         self._exchange = exchange
@@ -55,9 +58,12 @@ class HttpTransport:
         url = self._server.url or ""
         await self._egress.load()
         if self._server.transport == "sse":
-            streams = sse_client(url, headers=dict(self._server.headers), httpx_client_factory=self._client)
+            headers = dict(self._server.headers)
+            streams = sse_client(url, headers=headers, httpx_client_factory=self._client, auth=self._auth)
         else:
-            client = await self._stack.enter_async_context(self._client(headers=dict(self._server.headers)))
+            client = await self._stack.enter_async_context(
+                self._client(headers=dict(self._server.headers), auth=self._auth)
+            )
             streams = streamable_http_client(url, http_client=client, max_sse_event_size=MCP_MESSAGE_BYTES)
         read, write = await self._stack.enter_async_context(streams)
         return _Reading(read, self._receive, self.lost), _Writing(write, self._send)

@@ -10,18 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.event_parts import ServerDetail
-from harness_tui.core.seams import ProcessSpawner
 from harness_tui.core.values import McpState
-from harness_tui.egress.egress import Egress
 from harness_tui.mcp import sdk
 from harness_tui.mcp.deadlines import OnProgress, within
 from harness_tui.mcp.listing import CallOutcome, Listing
-from harness_tui.mcp.people import People
+from harness_tui.mcp.means import Means
 from harness_tui.mcp.reasons import (
     UNSUPPORTED_PROTOCOL,
     CallError,
@@ -63,12 +60,9 @@ class Supervisor:
         self,
         server: McpServerSettings,
         *,
-        spawner: ProcessSpawner,
-        egress: Egress,
-        root: Path,
+        means: Means,
         events: SupervisorEvents,
         slots: asyncio.Semaphore,
-        people: People,
     ) -> None:
         self.server = server
         self.state: McpState = "idle"
@@ -76,12 +70,9 @@ class Supervisor:
         self.mend: str | None = None
         self.listing: Listing | None = None
         self.starts = 0
-        self._spawner = spawner
-        self._egress = egress
-        self._root = root
+        self._means = means
         self._events = events
         self._slots = slots
-        self._people = people
         self._connection: Connection | None = None
         self._latest: Connection | None = None
         self._starting: asyncio.Task[None] | None = None
@@ -218,6 +209,10 @@ class Supervisor:
         if not connection.alive:  # it went away between its answer and now
             self._ended(connection)
 
+    def _counted(self) -> float:
+        """Return the time in seconds, without that in which a person was waited for: a login is no slow start."""
+        return asyncio.get_running_loop().time() - self._means.people.away(self.server.name)
+
     def _pause(self) -> float:
         """Return the seconds until the next start is allowed."""
         if not self._failures:
@@ -228,7 +223,7 @@ class Supervisor:
     async def _connect(self) -> tuple[Connection, Listing]:
         """Connect, a second time in the other era when the server cannot stand the first one's opening."""
         connection_class = await sdk.load()
-        limit = asyncio.get_running_loop().time() + self.server.timeout.start
+        limit = self._counted() + self.server.timeout.start
         known = self.listing.era if self.listing is not None else None
         first, second = ("legacy", "auto") if known == "legacy" else ("auto", "legacy")
         try:
@@ -245,10 +240,7 @@ class Supervisor:
         connection = connection_class(
             self.server,
             mode=mode,
-            spawner=self._spawner,
-            egress=self._egress,
-            root=self._root,
-            people=self._people,
+            means=self._means,
             on_listing=self._relisted,
         )
         self._latest = connection
@@ -257,15 +249,15 @@ class Supervisor:
         self._ending.add(connection.task)
         connection.task.add_done_callback(lambda task: self._gone(connection, task))
         try:
-            async with asyncio.timeout_at(limit):
-                outcome = await asyncio.shield(connection.opened)
-        except TimeoutError:
-            connection.stop()
-            waited = f"{self.server.timeout.start:g} s"
-            raise StartError(f"did not answer within {waited}", where=self.server.name) from None
+            while not connection.opened.done() and (left := limit - self._counted()) > 0:
+                await asyncio.wait({connection.opened}, timeout=left)
         except asyncio.CancelledError:
             connection.stop()
             raise
+        if not connection.opened.done():
+            connection.stop()
+            raise StartError(f"did not answer within {self.server.timeout.start:g} s", where=self.server.name)
+        outcome = connection.opened.result()
         if isinstance(outcome, StartError):
             raise outcome
         return connection, outcome
@@ -372,7 +364,7 @@ class Supervisor:
                 what=what,
                 on_progress=on_progress,
                 abandon=self._abandon,
-                away=lambda: self._people.away(self.server.name),
+                away=lambda: self._means.people.away(self.server.name),
             )
         except CallError:
             raise

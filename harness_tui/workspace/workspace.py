@@ -122,6 +122,7 @@ class Workspace:
             root=self.project.root,
             reserved=RESERVED_TOOLS,
             people=self._somebody_answers(),
+            logins=self.places.logins_file,
         )
         self.lsp = LspPool(
             self.project.root,

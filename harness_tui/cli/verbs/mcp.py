@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from harness_tui.workspace.workspace import Workspace
 
 
-@click.group(short_help="MCP servers: list, tools, call.")
+@click.group(short_help="MCP servers: list, tools, call, login.")
 def command() -> None:
-    """MCP servers: list them, list their tools, call one."""
+    """MCP servers: list them, list their tools, call one, log in."""
 
 
 @command.command("list")
@@ -133,6 +133,67 @@ def call_tool(server: str, tool: str, arguments: str, ask: str | None, root: Pat
         return next(iter(exposed_names([(server, tool)], RESERVED_TOOLS)))
 
     return print_finished(run_async(call_by_hand(root, name_of, json_argument(arguments), ask)), as_json=as_json)
+
+
+@command.command("login")
+@click.argument("server")
+@root_option
+def login(server: str, root: Path) -> int:
+    """Log in to SERVER: prints the page to open, and waits until you are back from it."""
+    state, reason = run_async(_login(root, server))
+    if state != "ready":
+        warn(f"{server}: {reason or state}")
+        return 1
+    print_line(f"logged in to {server}")
+    return 0
+
+
+async def _login(root: Path, server: str) -> tuple[str, str | None]:
+    import asyncio
+
+    from harness_tui.cli.opened import opened
+    from harness_tui.core.calls import QuestionReply, QuestionRequest
+    from harness_tui.mcp.people import asked_by
+
+    async def show(request: QuestionRequest) -> QuestionReply:
+        if request.url is None:
+            return QuestionReply("cancel")
+        print_line(f"{request.title}. Open this page in your browser:")
+        print_line(f"  {request.url}")
+        await asyncio.Event().wait()  # the way back from the page ends this
+        return QuestionReply("accept")
+
+    async with opened(root) as workspace:
+        _require_server(workspace, server)
+        if not workspace.loaded.settings.mcp[server].url:
+            raise UsageError(f"{server} is started here and has no login", mend="its env holds what it needs")
+        with asked_by(show):
+            status = await workspace.mcp.restart(server)
+        return status.state, status.reason
+
+
+@command.command("logout")
+@click.argument("server")
+@root_option
+def logout(server: str, root: Path) -> int:
+    """Forget the login of SERVER on this machine."""
+    from harness_tui.config.places import Places
+    from harness_tui.mcp.token_store import TokenStore
+
+    if TokenStore(Places.from_environment().logins_file).remove(server):
+        print_line(f"forgot the login of {server}; where its provider lists devices, it can be ended there too")
+    else:
+        print_line(f"there was no login of {server}")
+    return 0
+
+
+@command.command("conformance", hidden=True)
+@click.argument("url")
+def conformance(url: str) -> int:
+    """Drive the server at URL as the official conformance suite wants it."""
+    from harness_tui.cli.conformance import run
+
+    return run(url)
 
 
 def _require_server(workspace: Workspace, server: str) -> None:
