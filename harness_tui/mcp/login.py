@@ -120,6 +120,7 @@ class LoginProvider(OAuthClientProvider):
         self._coming: asyncio.Future[AuthorizationCodeResult] | None = None
         self._server: asyncio.Server | None = None
         self._state = ""
+        self._kept: OAuthMetadata | None = None
         self._page: asyncio.Task[None] | None = None
 
     # --- what the SDK calls ----------------------------------------------------------------------
@@ -135,6 +136,7 @@ class LoginProvider(OAuthClientProvider):
         context.protected_resource_metadata = context.protected_resource_metadata or _read(
             ProtectedResourceMetadata, entry.get("resource")
         )
+        self._kept = context.oauth_metadata
         left = seconds_left(entry)
         if left is not None and context.current_tokens is not None:
             context.token_expiry_time = time.time() + left - _EARLY_S
@@ -193,8 +195,9 @@ class LoginProvider(OAuthClientProvider):
 
     async def _keep_places(self) -> None:
         context = self.context
-        if context.current_tokens is None or context.oauth_metadata is None:
+        if context.current_tokens is None or context.oauth_metadata in (None, self._kept):
             return
+        self._kept = context.oauth_metadata
         resource = context.protected_resource_metadata
         with contextlib.suppress(HarnessError, OSError):  # asked for again at the next start
             await self._storage.keep(

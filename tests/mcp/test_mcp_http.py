@@ -72,7 +72,7 @@ async def test_headers_are_sent(make_pool: Make, address: Callable[..., str]) ->
 async def test_a_server_that_wants_a_login_is_told_apart(make_pool: Make, address: Callable[..., str]) -> None:
     pool = await opened(make_pool(entry(address(KEY="open-sesame"))))
     (line,) = pool.status()
-    assert (line.state, line.reason) == ("needs_auth", "answered with HTTP status 401")
+    assert (line.state, line.reason) == ("needs_auth", "wants a login")
 
 
 async def test_an_address_where_nobody_listens_is_the_reason(make_pool: Make) -> None:

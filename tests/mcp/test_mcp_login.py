@@ -18,6 +18,7 @@ import httpx2
 import pytest
 from fakes.mcp_sinks import FakeSink
 
+from harness_tui.config.locking import locked as file_lock
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.calls import QuestionReply, QuestionRequest
 from harness_tui.core.errors import HarnessError
@@ -125,9 +126,10 @@ async def test_an_old_token_is_refreshed_by_one_of_two_processes(
     with asked_by(Browser()):
         assert (await pool.restart("locked")).state == "ready"
     await pool.close()
-    data = json.loads(logins.read_text())
-    data["servers"]["locked"]["received"] -= 3_600
-    logins.write_text(json.dumps(data))
+    with file_lock(TokenStore(logins).lock):
+        data = json.loads(logins.read_text())
+        data["servers"]["locked"]["received"] -= 3_600
+        logins.write_text(json.dumps(data))
     assert (seconds_left(data["servers"]["locked"]) or 0) < 0
 
     pools = [make_pool(entry, logins=logins) for _ in range(2)]
