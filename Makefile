@@ -12,7 +12,7 @@ ROUNDS ?= 50
 # Each of the hundreds of processes of the tests would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all setup run demo test test-local lint fmt install uninstall bench bench-lsp soak fuzz test-servers screenshots dist \
+.PHONY: all setup run demo test test-local lint fmt install uninstall bench bench-lsp mcp-conformance soak fuzz test-servers screenshots dist \
 	gen-protocol-artifacts check-protocol-artifacts check-drift check-drift-wheel clean again free on-path
 
 all: lint test check-protocol-artifacts check-drift-wheel demo
@@ -157,6 +157,10 @@ SERVERS := .servers
 test-servers: $(STAMP)
 	$(BIN)/python tests/servers/install.py $(SERVERS)
 	HARNESS_TEST_SERVERS=$(SERVERS) $(BIN)/python -m pytest tests/lsp/test_lsp_servers.py
+
+# The official conformance suite for clients, with the product's own supervisor, transport, network policy and login.
+mcp-conformance: $(STAMP)
+	$(BIN)/python tests/servers/conformance.py $(SERVERS) $(SCENARIOS)
 
 # Their verdicts beside those of a bare client.
 bench-lsp: $(STAMP)
