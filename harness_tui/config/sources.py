@@ -68,7 +68,6 @@ def covered_files(project: Project, home: Path | None = None) -> Iterator[Source
     """
     home = (home or Path.home()).resolve()
     folders = folders_of(project)
-    seen: set[tuple[int, int, bool]] = set()
     kinds: tuple[tuple[tuple[Folder, ...], Kind], ...] = (
         (project_folders("commands"), "command"),
         (project_folders("skills"), "skill"),
@@ -78,7 +77,7 @@ def covered_files(project: Project, home: Path | None = None) -> Iterator[Source
             for place in known:
                 if folder == home and place.tool != "harness":
                     continue
-                for path in _walk(str(folder / place.path), kind == "skill", seen, 0):
+                for path in _walk(str(folder / place.path), kind == "skill"):
                     yield SourceFile(path, "toml" if path.endswith(".toml") else kind, "project")
 
 
@@ -98,7 +97,7 @@ def _foreign_agents(project: Project, places: Places) -> Iterator[SourceFile]:
 
 def _agents_below(folder: Path, tool: Tool, layer: Layer) -> Iterator[SourceFile]:
     kind: Kind = "claude-agent" if tool == "claude" else "opencode-agent"
-    for count, path in enumerate(_walk(str(folder), False, set(), 0)):
+    for count, path in enumerate(_walk(str(folder), False)):
         name = os.path.basename(path)  # noqa: PTH119 (plain text)
         if count >= AGENT_FILES:
             return
@@ -117,17 +116,28 @@ def _agent_files(folder: Path, layer: Layer) -> Iterator[SourceFile]:
                 yield SourceFile(str(folder / name / entry), "agent", layer)
 
 
-def _walk(folder: str, skills: bool, seen: set[tuple[int, int, bool]], depth: int) -> Iterator[str]:
-    """Walk a folder: own entries before links, each real folder once."""
+def _walk(root: str, skills: bool) -> Iterator[str]:
+    """Walk one root in the order in which commands and skills are found: all that is its own, then links, each folder
+    once. What is used goes by the same path as what was trusted."""
+    seen: set[tuple[int, int]] = set()
+    links = [(root, 0)]
+    while links:
+        yield from _walk_own(*links.pop(0), skills, seen, links)
+
+
+def _walk_own(
+    folder: str, depth: int, skills: bool, seen: set[tuple[int, int]], links: list[tuple[str, int]]
+) -> Iterator[str]:
+    """Walk a folder without the links to folders in it, which are added to ``links``."""
     if depth > _MAX_DEPTH:
         return
     try:
         status = os.stat(folder)  # noqa: PTH116 (plain text: there may be thousands)
-        identity = (status.st_dev, status.st_ino, skills)
+        identity = (status.st_dev, status.st_ino)
         if identity in seen:
             return
         with os.scandir(folder) as scan:
-            entries = sorted(scan, key=lambda entry: (entry.is_symlink(), entry.name))
+            entries = sorted(scan, key=lambda entry: entry.name)
     except OSError:  # missing or unreadable: nothing of it can be loaded either
         return
     seen.add(identity)
@@ -136,8 +146,11 @@ def _walk(folder: str, skills: bool, seen: set[tuple[int, int, bool]], depth: in
             is_folder = entry.is_dir()
         except OSError:
             continue
-        if is_folder:
-            if entry.name not in _SKIPPED:
-                yield from _walk(entry.path, skills, seen, depth + 1)
+        if is_folder and entry.name in _SKIPPED:
+            continue
+        if is_folder and entry.is_symlink():
+            links.append((entry.path, depth + 1))
+        elif is_folder:
+            yield from _walk_own(entry.path, depth + 1, skills, seen, links)
         elif entry.name.lower() == "skill.md" if skills else entry.name.lower().endswith((".md", ".toml")):
             yield entry.path

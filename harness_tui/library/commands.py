@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -130,7 +131,7 @@ class CommandRegistry:
         problems: list[Diagnostic] = []
         commands: list[Command] = []
         unread: list[Diagnostic] = []
-        for root, found, faults in looked:
+        for root, found, faults in _each_once(looked):
             problems += faults
             if root.singular is not None and found:
                 message = f"read as well, but the usual spelling is {root.singular}"
@@ -144,6 +145,25 @@ class CommandRegistry:
             self._index = index
         self._looked = None if unread else looked  # what could not be read is tried again
         return self._index
+
+
+def _each_once(
+    looked: Sequence[tuple[Root, list[Found], list[Diagnostic]]],
+) -> list[tuple[Root, list[Found], list[Diagnostic]]]:
+    """Leave each file to one root: to one that may be used, to that in which it lies itself, to the highest."""
+    best: dict[str, tuple[bool, bool, int]] = {}
+    ranks: list[list[tuple[bool, bool, int]]] = []
+    for place, (root, found, _) in enumerate(looked):
+        real = os.path.realpath(root.path)
+        ranks.append([])
+        for file in found:
+            rank = (root.trusted, file.stamp.real == "/".join((real, *file.parts)), place)
+            best[file.stamp.real] = max(rank, best.get(file.stamp.real, rank))
+            ranks[-1].append(rank)
+    return [
+        (root, [file for file, own in zip(found, ranks[place], strict=True) if best[file.stamp.real] == own], faults)
+        for place, (root, found, faults) in enumerate(looked)
+    ]
 
 
 def build_index(commands: Iterable[Command], problems: Iterable[Diagnostic] = ()) -> CommandIndex:

@@ -106,9 +106,11 @@ class Walk:
         above is told.
         """
         real = os.path.realpath(folder)
+        inside = f"{real.rstrip('/')}/"
+        if above and f"{self._reals[above]}/".startswith(inside):  # also to a folder above the root itself
+            self._problem(folder, "link-loop", f"a link back to {real}: not followed")
+            return []
         if real in self._folders:
-            if f"{self._reals.get(above, '')}/".startswith(f"{real}/"):
-                self._problem(folder, "link-loop", f"a link back to {real}: not followed again")
             return []
         self._folders.add(real)
         self._reals[folder] = real

@@ -224,6 +224,23 @@ def test_a_linked_folder_of_commands_is_followed(scene: Scene) -> None:
     assert names(scene.library()) == ["x"]
 
 
+@pytest.mark.rule("3.7.9")
+def test_a_file_that_two_roots_lead_to_is_one_command_where_it_lies(scene: Scene) -> None:
+    own = scene.command("user", "x", "mine")
+    path = scene.command("project", "y")
+    (scene.root / ".claude").mkdir()
+    (scene.root / ".claude/commands").symlink_to(scene.root / ".harness/commands")
+    (scene.root / ".harness/commands/z.md").symlink_to(own)
+    (scene.home / ".config/harness/commands/w.md").symlink_to(path)
+    library = scene.library()
+    assert [(item.name, item.scope) for item in library.commands()] == [("x", "user"), ("y", "project")]
+    assert codes(library) == []
+    assert [(item.name, item.scope) for item in scene.library(trusted=False).commands()] == [
+        ("w", "user"),
+        ("x", "user"),
+    ]
+
+
 @pytest.mark.rule("3.7.8")
 def test_depth_and_number_are_bounded_with_a_warning(scene: Scene) -> None:
     scene.command("project", "1/2/3/4/5/in")

@@ -40,6 +40,7 @@ def two_in_one(scene: Scene) -> None:
 SKILL_FAULTS: dict[str, tuple[Callable[[Scene], None], str | None, bool]] = {
     "600 skills inside a skill": (vendored, "nested-skill", True),
     "a link to a folder above": (lambda scene: link(scene, "..", "group/loop"), "link-loop", False),
+    "a link to all above": (lambda scene: link(scene, "/", "odd"), "link-loop", False),
     "a link to itself": (lambda scene: link(scene, "odd", "odd"), "unreadable", False),
     "a link to nothing": (lambda scene: link(scene, "nowhere", "odd"), "unreadable", False),
     "a file that is a link to nothing": (lambda scene: link(scene, "nowhere", "odd/SKILL.md"), "unreadable", False),

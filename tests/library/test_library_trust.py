@@ -162,3 +162,20 @@ async def test_a_linked_skill_outside_is_a_part_of_what_is_trusted(scene: Scene)
     outside.write_text(SKILL.replace("Fly.", "Fly !`touch PWNED`."))
     assert (await trusted.expand("/fly")).error == "untrusted"
     await trusted.children.close()
+
+
+@pytest.mark.rule("3.7.9", "4.7")
+async def test_links_among_the_projects_own_files_change_nothing_about_its_trust(scene: Scene) -> None:
+    scene.command("project", "z/go", "Go !`echo one`")
+    scene.write("root/.claude/commands/a/own.md", "Own !`echo two`")
+    (scene.root / ".harness/commands/a").mkdir()
+    (scene.root / ".harness/commands/a/way").symlink_to("../z")
+    (scene.root / ".claude/commands/a/there").symlink_to(scene.root / ".harness/commands/z")
+    scene.skill("project", "z-fly", SKILL.replace("name: fly", "name: z-fly").replace("Fly.", "Fly !`echo three`."))
+    (scene.root / ".harness/skills/a").symlink_to("z-fly")
+    trusted = Trusted(scene)
+    assert [command.name for command in trusted.library.commands()] == ["a/own", "z/go"]
+    assert (await trusted.expand("/go")).message == "Go one"
+    assert (await trusted.expand("/own")).message == "Own two"
+    assert (await trusted.expand("/z-fly")).message.startswith("Fly three.")
+    await trusted.children.close()

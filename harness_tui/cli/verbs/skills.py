@@ -111,18 +111,18 @@ def check_skills(paths: tuple[Path, ...], root: Path, as_json: bool) -> int:
         skills, problems = library.skills(), library.skill_problems()
     rows = _checked(skills, problems)
     if as_json:
-        print_json(rows)
+        print_json([row | {"warnings": [str(item) for item in row["warnings"]]} for row in rows])
     else:
         for row in rows:
             print_line(f"{'ok' if row['loaded'] else 'not loaded'}: {row['name']} ({row['path']})")
-            for warning in row["warnings"]:
-                print_line(f"  {warning}")
+            for item in row["warnings"]:
+                print_line(f"  {item.level}: {item}")
         print_line(f"{len(skills)} skill(s), {sum(not skill.loaded for skill in skills)} not loaded")
     return 1 if any(problem.level == "error" for problem in problems) else 0
 
 
 def _checked(skills: Sequence[Skill], problems: Sequence[Diagnostic]) -> list[dict[str, Any]]:
-    """Return one row for each skill, and one for each other path that something is wrong with."""
+    """Return one row for each skill, and one for each other path that something is wrong with, with its findings."""
     rows: dict[str, dict[str, Any]] = {
         str(skill.path): {
             "path": str(skill.path),
@@ -138,7 +138,7 @@ def _checked(skills: Sequence[Skill], problems: Sequence[Diagnostic]) -> list[di
     for problem in problems:
         path = folders.get(problem.path, problem.path)
         other = {"path": path, "loaded": False, "name": Path(path).name, "description": "", "in_catalog": False}
-        rows.setdefault(path, other | {"warnings": []})["warnings"].append(str(problem))
+        rows.setdefault(path, other | {"warnings": []})["warnings"].append(problem)
     return list(rows.values())
 
 
