@@ -17,6 +17,8 @@ KINDS: Final[dict[str, schema.ToolKind]] = {
     "read": "read",
     "write": "edit",
     "edit": "edit",
+    "rename": "edit",
+    "quick_fix": "edit",
     "list": "search",
     "glob": "search",
     "grep": "search",

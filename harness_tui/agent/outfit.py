@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Final
 
 from harness_tui.agent.denials import denied_values
 from harness_tui.agent.instructions import InstructionFile, instruction_files
@@ -144,9 +145,16 @@ class Outfit:
         return denied_values(state.parts.gate, agents, permission, values, session=state.approvals, mode=state.mode)
 
 
+_EDITS_TOO: Final = frozenset({"rename", "quick_fix"})
+"""Tools that change files as ``edit`` does: an agent that was not given that one does not get these."""
+
+
 def offered(agent: AgentDefinition, tool: str) -> bool:
-    """Tell whether ``agent`` has ``tool``: the last entry of its ``tools`` whose name or pattern fits decides."""
-    answer = True
+    """Tell whether ``agent`` has ``tool``: the last entry of its ``tools`` whose name or pattern fits decides.
+
+    Where none fits it is there, unless it changes files and ``edit`` is not there.
+    """
+    answer = tool not in _EDITS_TOO or offered(agent, "edit")
     for pattern, value in agent.tools.items():
         if matches(pattern, tool):
             answer = value if isinstance(value, bool) else True  # a list of skills: the tool, for those

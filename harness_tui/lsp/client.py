@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.record import record
@@ -153,6 +153,18 @@ class Client(ServerLife):
         self._last_used = self.clock.monotonic()
         connection = await self.connected()
         return connection, await self._sync(connection, path)
+
+    async def current(self, path: Path, wait: float) -> tuple[Connection, Document, list[Any]]:
+        """Return what the server says of ``path`` as it is now, in its own words: raw items.
+
+        Raises ``HarnessError`` when that is not known after ``wait`` seconds.
+        """
+        answer = await self.ask(path, wait)
+        document = self.connection.documents.get(path) if self.connection is not None else None
+        if answer.verdict not in ("fresh", "unchanged") or self.connection is None or document is None:
+            raise HarnessError(f"{self.spec.name} {answer.reason or 'has not answered'}")
+        slots = self._current_slots(self.connection, document)
+        return self.connection, document, [item for slot in slots for item in slot.raw]
 
     # --- inquiries -------------------------------------------------------------------------------
 

@@ -114,6 +114,8 @@ class Connection:
         abilities.watchers.update(self.abilities.watchers)
         abilities.providers |= self.abilities.providers
         abilities.across_files |= self.abilities.across_files
+        abilities.prepares_rename |= self.abilities.prepares_rename
+        abilities.resolves_actions |= self.abilities.resolves_actions
         self.abilities = abilities
         self.peer.notify("initialized", {})
         # Some servers report nothing before they were sent a configuration, even an empty one.

@@ -6,8 +6,9 @@ a verdict every open document is looked at again, and what changed is sent first
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -98,6 +99,7 @@ class Documents:
     def __init__(self) -> None:
         self._open: OrderedDict[Path, Document] = OrderedDict()
         self._aliases: dict[Path, Path | None] = {}
+        self._kept: list[frozenset[Path]] = []
 
     def get(self, path: Path) -> Document | None:
         """Return the open document at exactly ``path``."""
@@ -131,8 +133,18 @@ class Documents:
 
     def surplus(self, keep: Iterable[Path], limit: int = OPEN_DOCUMENTS) -> list[Path]:
         """Return the longest unused documents above ``limit``, never one of ``keep``."""
-        kept = set(keep)
+        kept = set(keep).union(*self._kept)
         return [path for path in self._open if path not in kept][: max(0, len(self._open) - limit)]
+
+    @contextlib.contextmanager
+    def keeping(self, paths: Iterable[Path]) -> Generator[None]:
+        """Let ``paths`` stay open meanwhile, however many they are."""
+        kept = frozenset(paths)
+        self._kept.append(kept)
+        try:
+            yield
+        finally:
+            self._kept.remove(kept)
 
     def stamps(self) -> list[tuple[Path, FileStamp]]:
         """Return path and stamp of every open document."""

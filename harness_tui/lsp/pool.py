@@ -23,13 +23,14 @@ from harness_tui.core.event_parts import ServerDetail
 from harness_tui.core.events import DiagnosticsReported, Notice, ServerChanged
 from harness_tui.core.paths import name_in
 from harness_tui.core.record import record
-from harness_tui.core.seams import Clock, EventSink, ProcessSpawner, Tool
+from harness_tui.core.seams import Clock, EventSink, FileChanger, ProcessSpawner, Tool
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import DiagnosticItem, LspState, ServerVerdict, Verdict, VerdictWord
 from harness_tui.lsp.catalog import catalog
 from harness_tui.lsp.choosing import Chooser, Chosen, Explained
 from harness_tui.lsp.client import Answer, Client
 from harness_tui.lsp.diagnostics import DiagnosticStore, merge
+from harness_tui.lsp.edit_tools import QuickFixTool, RenameTool
 from harness_tui.lsp.lifecycle import ServerLife, Timings
 from harness_tui.lsp.memory import MemoryGuard
 from harness_tui.lsp.query_tool import QueryTool
@@ -60,6 +61,8 @@ class LspStatus:
 
 class LspPool:
     """The ``DiagnosticsSource`` of a project, and the source of its tools ``diagnostics`` and ``lsp``.
+
+    With somebody who changes files (:meth:`offer_edits`) also of ``rename`` and ``quick_fix``.
 
     ``root`` is the project root, absolute. ``cold_wait`` is how many seconds the first verdict of a server's life may
     take when no other wait is asked for; ``settings.cold_wait_ms`` beats it. ``trusted`` tells whether binaries of the
@@ -152,8 +155,12 @@ class LspPool:
         return late
 
     def tools(self) -> Sequence[Tool]:
-        """Return the tools ``diagnostics`` and ``lsp``; nothing when language servers are turned off."""
+        """Return the tools; none when language servers are turned off."""
         return self._tools if self._settings.enabled else ()
+
+    def offer_edits(self, changer: FileChanger) -> None:
+        """Offer tools that have ``changer`` change files as servers propose."""
+        self._tools = (*self._tools, RenameTool(self, changer), QuickFixTool(self, changer))
 
     # --- for people ------------------------------------------------------------------------------
 

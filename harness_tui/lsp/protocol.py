@@ -35,6 +35,11 @@ HOVER: Final = "textDocument/hover"
 DOCUMENT_SYMBOL: Final = "textDocument/documentSymbol"
 WORKSPACE_SYMBOL: Final = "workspace/symbol"
 CALL_HIERARCHY: Final = "textDocument/prepareCallHierarchy"
+RENAME: Final = "textDocument/rename"
+PREPARE_RENAME: Final = "textDocument/prepareRename"
+CODE_ACTION: Final = "textDocument/codeAction"
+RESOLVE_ACTION: Final = "codeAction/resolve"
+QUICK_FIX: Final = "quickfix"
 _INCREMENTAL: Final = 2
 _PROVIDERS: Final = {
     "definitionProvider": DEFINITION,
@@ -44,6 +49,8 @@ _PROVIDERS: Final = {
     "documentSymbolProvider": DOCUMENT_SYMBOL,
     "workspaceSymbolProvider": WORKSPACE_SYMBOL,
     "callHierarchyProvider": CALL_HIERARCHY,
+    "renameProvider": RENAME,
+    "codeActionProvider": CODE_ACTION,
 }
 _ENCODINGS: Final[dict[str, PositionEncoding]] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
@@ -57,7 +64,7 @@ def initialize_params(spec: ServerSpec, root: Path) -> dict[str, Any]:
     """Return the parameters of ``initialize``.
 
     Pull diagnostics are announced, with late registration: they are exact where pushed ones are late or missing.
-    Editing by the server (``applyEdit``) is not.
+    Editing by the server (``applyEdit``) is not; edits that it proposes may create and move files, never delete one.
     """
     return {
         "processId": os.getpid(),
@@ -76,6 +83,11 @@ def initialize_params(spec: ServerSpec, root: Path) -> dict[str, Any]:
                 "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True},
                 "diagnostics": {"refreshSupport": True},
                 "symbol": {"dynamicRegistration": True},
+                "workspaceEdit": {
+                    "documentChanges": True,
+                    "resourceOperations": ["create", "rename"],
+                    "failureHandling": "transactional",
+                },
             },
             "textDocument": {
                 "synchronization": {"dynamicRegistration": True, "didSave": True},
@@ -84,6 +96,7 @@ def initialize_params(spec: ServerSpec, root: Path) -> dict[str, Any]:
                     "versionSupport": True,
                     "tagSupport": {"valueSet": [1, 2]},
                     "codeDescriptionSupport": True,
+                    "dataSupport": True,
                 },
                 "diagnostic": {"dynamicRegistration": True, "relatedDocumentSupport": True},
                 "definition": {"dynamicRegistration": True, "linkSupport": True},
@@ -92,6 +105,15 @@ def initialize_params(spec: ServerSpec, root: Path) -> dict[str, Any]:
                 "hover": {"dynamicRegistration": True, "contentFormat": ["plaintext", "markdown"]},
                 "documentSymbol": {"dynamicRegistration": True, "hierarchicalDocumentSymbolSupport": True},
                 "callHierarchy": {"dynamicRegistration": True},
+                "rename": {"dynamicRegistration": True, "prepareSupport": True},
+                "codeAction": {
+                    "dynamicRegistration": True,
+                    "codeActionLiteralSupport": {"codeActionKind": {"valueSet": [QUICK_FIX]}},
+                    "isPreferredSupport": True,
+                    "disabledSupport": True,
+                    "dataSupport": True,
+                    "resolveSupport": {"properties": ["edit"]},
+                },
             },
         },
     }
@@ -126,7 +148,8 @@ class Abilities:
     whether a change may be a part of the text, ``across_files`` whether a change of one file may change what a pull
     says of another. ``commands`` are those that it executes; ``sync_failed`` is set for good once its synchronous
     command was refused. ``tells_idle`` tells whether it has ever said that it had finished with a file. ``providers``
-    are the methods that it answers about symbols.
+    are the methods that it answers about symbols; ``prepares_rename`` and ``resolves_actions`` tell whether it also
+    answers ``prepareRename`` and ``codeAction/resolve``.
     """
 
     encoding: PositionEncoding = "utf-16"
@@ -137,6 +160,8 @@ class Abilities:
     sync_failed: bool = False
     tells_idle: bool = False
     providers: set[str] = field(default_factory=set[str])
+    prepares_rename: bool = False
+    resolves_actions: bool = False
     pulls: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     pull_failed: bool = False
     watchers: dict[str, list[Watcher]] = field(default_factory=dict[str, list[Watcher]])
@@ -182,8 +207,16 @@ class Abilities:
                     self.watchers[number] = read_watchers(options)
                 case str() as method if method in _PROVIDERS.values():
                     self.providers.add(method)
+                    self.take_options(method, options)
                 case _:
                     continue
+
+    def take_options(self, method: str, options: Mapping[str, Any]) -> None:
+        """Take what else a provider offers."""
+        if method == RENAME:
+            self.prepares_rename = self.prepares_rename or options.get("prepareProvider") is True
+        elif method == CODE_ACTION:
+            self.resolves_actions = self.resolves_actions or options.get("resolveProvider") is True
 
     def unregister(self, params: Any) -> None:
         """Take ``client/unregisterCapability``; the field's name is misspelled in the protocol."""
@@ -206,6 +239,8 @@ def read_abilities(result: Any) -> Abilities:
         providers={method for name, method in _PROVIDERS.items() if capabilities.get(name) not in (None, False)},
         commands=_names(_mapping(capabilities.get("executeCommandProvider")).get("commands")),
     )
+    for name, method in _PROVIDERS.items():
+        abilities.take_options(method, _mapping(capabilities.get(name)))
     provider = capabilities.get("diagnosticProvider")
     if isinstance(provider, dict) or provider is True:
         abilities.pulls[""] = _text(_mapping(provider).get("identifier"))

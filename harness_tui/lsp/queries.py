@@ -48,6 +48,7 @@ _TRIES: Final = 4
 _AGAIN_S: Final = 0.1
 _AGAIN: Final = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 _HOVER_CHARS: Final = 4_000
+_NAMED: Final = 8
 
 
 @record
@@ -76,7 +77,7 @@ class Servers(Protocol):
 
 
 @record
-class _Spot:
+class Spot:
     """A symbol's place in an open document, as its server counts."""
 
     connection: Connection
@@ -106,7 +107,7 @@ class Queries:
 
     async def places(self, operation: str, path: Path, symbol: str, line: str | None) -> list[Place]:
         """Return the places for ``definition``, ``references``, ``implementation`` and both kinds of calls."""
-        spot = await self._spot(METHODS[operation], path, symbol, line)
+        spot = await self.spot(METHODS[operation], path, symbol, line)
         match operation:
             case "incoming_calls" | "outgoing_calls":
                 found = await self._calls(spot, operation)
@@ -119,7 +120,7 @@ class Queries:
 
     async def hover(self, path: Path, symbol: str, line: str | None) -> str:
         """Return what the server says of a symbol: its type and documentation; empty when it says nothing."""
-        spot = await self._spot(HOVER, path, symbol, line)
+        spot = await self.spot(HOVER, path, symbol, line)
         contents = _mapping(await ask(spot.connection, HOVER, spot.params)).get("contents")
         return _hover_text(contents)[:_HOVER_CHARS].strip()
 
@@ -167,21 +168,32 @@ class Queries:
     async def _outline(self, connection: Connection, document: Document) -> list[Symbol]:
         return read_outline(await ask(connection, DOCUMENT_SYMBOL, {"textDocument": {"uri": document.uri}}))
 
-    async def _spot(self, method: str, path: Path, symbol: str, line: str | None) -> _Spot:
+    async def spot(self, method: str, path: Path, symbol: str, line: str | None, *, only: bool = False) -> Spot:
+        """Return where ``symbol`` stands, for a question by ``method``; with ``only`` it may be defined but once."""
         connection, document = await self._open(path, method)
         names = split_name(symbol)
         wanted = _wanted_lines(document.lines, line, name_in(document.path, self._servers.root))
         if DOCUMENT_SYMBOL in connection.abilities.providers:
-            for found in defined(await self._outline(connection, document), names):
-                if (wanted is None or found.line in wanted) and found.line < len(document.lines):
-                    at = self._name_in_line(document.lines[found.line], names[-1], found.character, connection)
-                    return _Spot(connection, document, found.line, at)
+            found = [
+                entry
+                for entry in defined(await self._outline(connection, document), names)
+                if (wanted is None or entry.line in wanted) and entry.line < len(document.lines)
+            ]
+            if only and len(found) > 1:
+                raise HarnessError(
+                    f"{one_line(symbol, 80)} is defined {len(found)} times: "
+                    + ", ".join(f"{'.'.join(one.names)} in line {one.line + 1}" for one in found[:_NAMED]),
+                    where=name_in(document.path, self._servers.root),
+                    mend="say which one with line, or by the whole name",
+                )
+            if found:
+                line_text = document.lines[found[0].line]
+                at = self._name_in_line(line_text, names[-1], found[0].character, connection)
+                return Spot(connection, document, found[0].line, at)
         for number, column in mentions(document.lines, names[-1]):
             if wanted is None or number in wanted:
                 text = document.lines[number]
-                return _Spot(
-                    connection, document, number, character_of(text, column + 1, connection.abilities.encoding)
-                )
+                return Spot(connection, document, number, character_of(text, column + 1, connection.abilities.encoding))
         raise HarnessError(
             f"{names[-1]} does not stand {'on such a line' if wanted is not None else 'in this file'}",
             where=name_in(document.path, self._servers.root),
@@ -198,7 +210,7 @@ class Queries:
 
     # --- asking ----------------------------------------------------------------------------------
 
-    async def _calls(self, spot: _Spot, operation: str) -> list[tuple[str, object, str]]:
+    async def _calls(self, spot: Spot, operation: str) -> list[tuple[str, object, str]]:
         items = await ask(spot.connection, CALL_HIERARCHY, spot.params)
         if not isinstance(items, list) or not items:
             return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,7 @@ from harness_tui.tui.panels.wants import (
     Leave,
     OpenFile,
     Preview,
+    QuickFix,
     Restart,
     ShowOutput,
     ShowTask,
@@ -122,6 +124,9 @@ class PanelRunner:
                 self._run(self._show_output(owner, pid), "actions")
             case ShowTrace(name=name):
                 self._run(self._show_trace(name), "actions")
+            case QuickFix(path=path, line=line):
+                call = {"path": self._from_start(path), "line": line}
+                self._app.insert_prompt(f"/call quick_fix {json.dumps(call, ensure_ascii=False)}")
             case OpenFile(path=path, line=line):
                 self._run(self._open(path, line), "actions")
             case CancelTask() | ShowTask() | Switch():
@@ -144,9 +149,17 @@ class PanelRunner:
         if text is not None and self._panel is not None:
             self._panel.show_preview(path, text)
 
-    async def _open(self, path: str, line: int) -> None:
+    def _whole(self, path: str) -> str:
         info = self._host.info
-        whole = path if info is None or path.startswith("/") else f"{info.root}/{path}"
+        return path if info is None or path.startswith("/") else f"{info.root}/{path}"
+
+    def _from_start(self, path: str) -> str:
+        """Return a path as tools take it: they begin at the start folder, which may lie below the root."""
+        info = self._host.info
+        return path if info is None or str(self._app.start_folder) == info.root else self._whole(path)
+
+    async def _open(self, path: str, line: int) -> None:
+        whole = self._whole(path)
         problem = await open_in_editor(self._app, self._host.backend.library, whole, line)
         if problem:
             self._host.tell("warning", problem)

@@ -138,6 +138,7 @@ class Workspace:
         builtin = self._builtin = BuiltinTools(
             self.children, diagnostics, egress=egress, jobs=self._jobs, blobs=self.blobs
         )
+        self.lsp.offer_edits(builtin.joint)
         self._subagents.use_agents(tuple(settings.agents.values()))
         self._parts = AgentParts(
             project=self.project,

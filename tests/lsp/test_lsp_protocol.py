@@ -10,6 +10,7 @@ from lsprotocol import converters, types
 
 from harness_tui.lsp.built_in import BUILT_IN
 from harness_tui.lsp.protocol import configuration, initialize_params, read_abilities
+from harness_tui.lsp.refactoring import Refactoring
 
 METHODS = {
     "initialize": types.InitializeRequest,
@@ -21,6 +22,10 @@ METHODS = {
     "textDocument/didSave": types.DidSaveTextDocumentNotification,
     "textDocument/didClose": types.DidCloseTextDocumentNotification,
     "textDocument/diagnostic": types.DocumentDiagnosticRequest,
+    "textDocument/prepareRename": types.PrepareRenameRequest,
+    "textDocument/rename": types.RenameRequest,
+    "textDocument/codeAction": types.CodeActionRequest,
+    "codeAction/resolve": types.CodeActionResolveRequest,
     "workspace/didChangeWatchedFiles": types.DidChangeWatchedFilesNotification,
     "workspace/didChangeConfiguration": types.DidChangeConfigurationNotification,
     "$/cancelRequest": types.CancelNotification,
@@ -45,11 +50,16 @@ def test_initialize_survives_the_protocol_s_own_types_without_loss():
 
 
 async def test_every_message_of_a_session_fits_the_protocol_s_own_types(bench, scripted):
-    server = scripted(save=True, pull="late", push=True)
+    span = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
+    edit = {"changes": {(bench.project / "a.txt").as_uri(): [{"range": span, "newText": "GOOD"}]}}
+    actions = {"actions": [{"title": "Mend", "data": 1}], "resolve": {"title": "Mend", "edit": edit}}
+    server = scripted(save=True, pull="late", push=True, rename="words", prepare={"defaultBehavior": True}, **actions)
     file = bench.project / "a.txt"
     file.write_text("BAD\n")
     pool = bench.pool(server)
     await pool.diagnostics(file)
+    await Refactoring(pool).rename(file, "BAD", None, "GOOD")
+    await Refactoring(pool).fix(file, "1", None, 5.0)
     file.write_text("BAD BAD\n")
     await pool.diagnostics(file)
     file.unlink()

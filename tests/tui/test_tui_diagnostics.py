@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,21 @@ async def test_an_item_is_opened_at_its_line_in_the_editor(open_app: Any, monkey
         await until(lambda: any(call.startswith("edit") for call in backend.calls))
         assert [call for call in backend.calls if call.startswith("edit")] == ["edit /srv/project/src/a.py 7"]
         assert app.prompt.text == ""
+
+
+async def test_a_quick_fix_goes_into_the_prompt_as_a_call_and_a_file_has_none(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        await shown(app, backend)
+        await pilot.press("home", "x")
+        assert app.prompt.text == ""
+        await pilot.press("down", "x")
+        await until(lambda: app.prompt.text == '/call quick_fix {"path": "src/a.py", "line": 7}')
+        app.start_folder = Path("/srv/project/src")  # tools begin where the program was started
+        app.prompt.set_text("")
+        app.show_panel("diagnostics")
+        await pilot.pause()
+        await pilot.press("home", "down", "down", "x")
+        await until(lambda: app.prompt.text == '/call quick_fix {"path": "/srv/project/src/a.py", "line": 3}')
 
 
 async def test_what_is_shown_goes_from_all_to_errors_only_and_back(open_app: Any) -> None:

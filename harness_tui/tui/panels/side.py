@@ -32,6 +32,7 @@ from harness_tui.tui.panels.wants import (
     Leave,
     OpenFile,
     Preview,
+    QuickFix,
     Restart,
     ShowOutput,
     ShowTask,
@@ -54,6 +55,7 @@ LIST_KEYS: Final = ("j", "k", "r")
 
 DIAGNOSTIC_KEYS: Final = (
     ("Enter", "Put /fix-diagnostics with the item, or with the file, into the prompt"),
+    ("x", "Put the call of the server's quick fix into the prompt; you see its difference before it is made"),
     ("o", "Open the file at the line in your editor"),
     ("f", "Show everything, errors and warnings, or errors only"),
 )
@@ -182,7 +184,7 @@ class SidePanel(Vertical):
     def _hint(self) -> str:
         match self.tab:
             case "diagnostics":
-                return "←→ tabs · Enter fix · o open · f filter"
+                return "←→ tabs · Enter ask · x fix · o open · f filter"
             case "servers":
                 return "←→ tabs · r restarts · l log · t trace"
             case "context":
@@ -277,7 +279,7 @@ class SidePanel(Vertical):
                 self._want(Leave())
             case "backspace" if self.tab == "skills":
                 self._filter_by(self._filter[:-1])
-            case "f" | "o" if self.tab == "diagnostics":
+            case "f" | "o" | "x" if self.tab == "diagnostics":
                 self._take_diagnostic_key(event.key, marked)
             case "r" | "l" | "t" if isinstance(marked, ServerKey):
                 self._take_server_key(event.key, marked.kind, marked.name, None)
@@ -295,8 +297,10 @@ class SidePanel(Vertical):
         if key == "f":
             self._level = LEVELS[(LEVELS.index(self._level) + 1) % len(LEVELS)]
             self.update_rows()
-        elif isinstance(marked, DiagnosticKey):
+        elif isinstance(marked, DiagnosticKey) and key == "o":
             self._want(OpenFile(marked.path, marked.line))
+        elif isinstance(marked, DiagnosticKey) and marked.place:  # an item, not the row of its file
+            self._want(QuickFix(marked.path, marked.line))
 
     def _take_server_key(self, key: str, kind: str, name: str, pid: int | None) -> None:
         match key:

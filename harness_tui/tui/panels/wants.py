@@ -52,6 +52,14 @@ class ShowTrace:
 
 
 @dataclass(frozen=True, slots=True)
+class QuickFix:
+    """The call that has a language server mend what it says of ``line`` belongs into the prompt."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class OpenFile:
     """A file of the project is to be opened at ``line`` in the person's editor."""
 
@@ -99,6 +107,7 @@ Want: TypeAlias = (
     | ShowOutput
     | ShowTrace
     | OpenFile
+    | QuickFix
     | CancelTask
     | ShowTask
     | Switch

@@ -29,13 +29,24 @@ Its rule is one that a person can check: each ``BAD`` in the text is an error. T
 ``across``         what a pull says of one file may depend on others: the word BAD is also looked for in every open text
                    whose name is in the text
 ``tsserver``       offer typescript-language-server's command; fail the first N of its requests (0: none)
+``rename``         "words": rename the word at a place in every text of its root, those that are not open as they were
+                   at its start; else the raw answer
+``prepare``        raw answer to prepareRename
+``actions``        raw answer to codeAction
+``resolve``        raw answer to codeAction/resolve
+``silent``         methods that it never answers
+``on``             file that it rewrites, and its text, before it answers a rename or an action: as somebody else would
+``apply``          ask for an edit of its own (workspace/applyEdit) before it answers an action
 ``status``         tell the state of each file as clangd does: "twice" publishes an empty set, then the true one, before
                    it is idle; "once" only the true one; both say nothing for a text that is the same as before;
                    "older" stamps that with the version before
 """
 
+import glob
 import json
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -47,6 +58,8 @@ with open(sys.argv[1], encoding="utf-8") as script:
 OUT = sys.stdout.buffer
 LOCK = threading.Lock()
 TEXTS = {}
+VERSIONS = {}
+KNOWN = {}
 STATE = {"answers": 0, "asked": False, "configured": threading.Event(), "cancelled": 0, "registered": False}
 LAST = {}
 SENT = {}
@@ -187,6 +200,39 @@ def pull(number, params):
     threading.Thread(target=work, daemon=True).start()
 
 
+def words(params):
+    uri, place = params["textDocument"]["uri"], params["position"]
+    line = TEXTS[uri].split("\n")[place["line"]]
+    at = next(n for n in range(len(line) + 1) if units(line[:n]) == place["character"])
+    word = next(match.group() for match in re.finditer(r"\w+", line) if match.start() <= at <= match.end())
+    changes = []
+    for uri, text in {**KNOWN, **TEXTS}.items():
+        edits = []
+        for number, line in enumerate(text.split("\n")):
+            for match in re.finditer(rf"\b{word}\b", line):
+                start, end = units(line[: match.start()]), units(line[: match.end()])
+                span = {"start": {"line": number, "character": start}, "end": {"line": number, "character": end}}
+                edits.append({"range": span, "newText": params["newName"]})
+        if edits:
+            changes.append({"textDocument": {"uri": uri, "version": VERSIONS.get(uri)}, "edits": edits})
+    return {"documentChanges": changes}
+
+
+def propose(number, method, params):
+    """Answer a question about changes."""
+    if method in ("textDocument/rename", "textDocument/codeAction") and SCRIPT.get("on"):
+        path, text = SCRIPT.pop("on")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    if method == "textDocument/codeAction" and SCRIPT.get("apply"):
+        write({"id": "apply", "method": "workspace/applyEdit", "params": {"edit": SCRIPT["apply"]}})
+    if method == "textDocument/rename" and SCRIPT["rename"] == "words":
+        write({"id": number, "result": words(params)})
+        return
+    key = {"rename": "rename", "prepareRename": "prepare", "codeAction": "actions", "resolve": "resolve"}
+    write({"id": number, "result": SCRIPT[key[method.rpartition("/")[2]]]})
+
+
 def register(method, options):
     write(
         {
@@ -197,26 +243,43 @@ def register(method, options):
     )
 
 
+def capabilities_of(params):
+    capabilities = {
+        "textDocumentSync": {"openClose": True, "change": SCRIPT.get("sync", 1), "save": bool(SCRIPT.get("save"))}
+    }
+    if SCRIPT.get("encoding"):
+        capabilities["positionEncoding"] = SCRIPT["encoding"]
+    if SCRIPT.get("pull") == "static":
+        across = bool(SCRIPT.get("across"))
+        capabilities["diagnosticProvider"] = {"interFileDependencies": across, "workspaceDiagnostics": False}
+    if "tsserver" in SCRIPT:
+        capabilities["executeCommandProvider"] = {"commands": ["typescript.tsserverRequest", 7]}
+    if "rename" in SCRIPT:
+        capabilities["renameProvider"] = {"prepareProvider": "prepare" in SCRIPT}
+        for path in glob.glob(os.path.join(glob.escape(params["rootPath"]), "*.txt")):
+            with open(path, encoding="utf-8-sig", newline="") as file:
+                KNOWN[pathlib.Path(path).as_uri()] = file.read().replace("\r\n", "\n")
+    if "actions" in SCRIPT:
+        capabilities["codeActionProvider"] = {"resolveProvider": "resolve" in SCRIPT}
+    return capabilities
+
+
+def initialize(number, params):
+    how = SCRIPT.get("initialize")
+    if how == "error":
+        write({"id": number, "error": {"code": -32603, "message": "no compiler found"}})
+    elif how != "never":
+        write({"id": number, "result": {"capabilities": capabilities_of(params)}})
+
+
 def on_request(message):
     method, number = message["method"], message["id"]
+    if method in SCRIPT.get("silent", ()):
+        return
     if method == "initialize":
-        how = SCRIPT.get("initialize")
-        if how == "never":
-            return
-        if how == "error":
-            write({"id": number, "error": {"code": -32603, "message": "no compiler found"}})
-            return
-        capabilities = {
-            "textDocumentSync": {"openClose": True, "change": SCRIPT.get("sync", 1), "save": bool(SCRIPT.get("save"))}
-        }
-        if SCRIPT.get("encoding"):
-            capabilities["positionEncoding"] = SCRIPT["encoding"]
-        if SCRIPT.get("pull") == "static":
-            across = bool(SCRIPT.get("across"))
-            capabilities["diagnosticProvider"] = {"interFileDependencies": across, "workspaceDiagnostics": False}
-        if "tsserver" in SCRIPT:
-            capabilities["executeCommandProvider"] = {"commands": ["typescript.tsserverRequest", 7]}
-        write({"id": number, "result": {"capabilities": capabilities}})
+        initialize(number, message["params"])
+    elif method.rpartition("/")[2] in ("rename", "prepareRename", "codeAction", "resolve"):
+        propose(number, method, message["params"])
     elif method == "shutdown":
         if not SCRIPT.get("deaf"):
             write({"id": number, "result": None})
@@ -252,6 +315,7 @@ def on_notification(method, params):
         document = params["textDocument"]
         text = document["text"] if method.endswith("Open") else changed(document["uri"], params["contentChanges"][0])
         TEXTS[document["uri"]] = text
+        VERSIONS[document["uri"]] = document["version"]
         if SCRIPT.get("status"):
             publish_with_status(document["uri"], document["version"], text)
         elif SCRIPT.get("push", True):
