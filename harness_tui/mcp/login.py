@@ -31,7 +31,6 @@ from mcp.shared.auth import (
     OAuthToken,
     ProtectedResourceMetadata,
 )
-from pydantic import AnyUrl
 
 from harness_tui._version import __version__
 from harness_tui.config.settings import McpServerSettings
@@ -42,7 +41,8 @@ from harness_tui.mcp.grants import credentials_of
 from harness_tui.mcp.people import PERSON_S, People, page_host
 from harness_tui.mcp.token_store import TokenStore, seconds_left
 
-_PATH: Final = "/callback"
+_STEP: Final = "callback"
+_PATH: Final = f"/{_STEP}"
 _REQUEST_BYTES: Final = 16_384
 _LOCK_S: Final = 20.0
 _EARLY_S: Final = 30.0
@@ -99,19 +99,19 @@ class LoginProvider(OAuthClientProvider):
         self._listener: socket.socket | None = None
         self._wanted_port = int(options.get("redirect_port") or 0)
         self._fixed = _fixed_client(options)
-        metadata = OAuthClientMetadata(
-            client_name="Harness",
-            software_id="harness",
-            software_version=__version__,
-            redirect_uris=[AnyUrl("http://127.0.0.1/callback")],  # the port is known once it is listened on
-            grant_types=["authorization_code", "refresh_token"],
-            response_types=["code"],
-            scope=options.get("scope"),
-            token_endpoint_auth_method=self._fixed.token_endpoint_auth_method if self._fixed else None,  # pyright: ignore[reportArgumentType]
-        )
+        metadata: dict[str, Any] = {
+            "client_name": "Harness",
+            "software_id": "harness",
+            "software_version": __version__,
+            "redirect_uris": [f"http://127.0.0.1{_PATH}"],  # the port is known once it is listened on
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "scope": options.get("scope"),
+            "token_endpoint_auth_method": self._fixed.token_endpoint_auth_method if self._fixed else None,
+        }
         super().__init__(
             url,
-            metadata,
+            OAuthClientMetadata.model_validate(metadata),
             self._storage,
             redirect_handler=self._show,
             callback_handler=self._come_back,
@@ -225,7 +225,8 @@ class LoginProvider(OAuthClientProvider):
         listener.setblocking(False)
         self._listener = listener
         address = f"http://127.0.0.1:{listener.getsockname()[1]}{_PATH}"
-        self.context.client_metadata.redirect_uris = [AnyUrl(address)]
+        metadata = self.context.client_metadata.model_dump(mode="json", exclude_none=True)
+        self.context.client_metadata = OAuthClientMetadata.model_validate(metadata | {"redirect_uris": [address]})
         if known and known != address and self._fixed is None:
             self.context.client_info = None  # registered with another address: register again
 
