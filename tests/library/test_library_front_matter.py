@@ -299,7 +299,7 @@ _LINE = st.one_of(
 
 
 @pytest.mark.rule("3.8.1")
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.lists(_LINE, min_size=1, max_size=5).map("\n".join))
 def test_the_quick_reader_agrees_with_yaml_wherever_it_answers(header: str) -> None:
     quick = read_plain(header)

@@ -19,7 +19,7 @@ from harness_tui.library.expand import TemplateSource, expand_template
 from harness_tui.library.expansion import Expansion, Surroundings
 from harness_tui.library.header import Header
 
-FEW = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 # Any text, thick with the signs that mean something.
 SIGNS = [
@@ -200,7 +200,7 @@ def holds(expander: Callable[[str, str], str], case: Case) -> bool:
 
 
 @pytest.mark.rule("3.1.3", "3.1.5", "3.1.7", "3.2.2", "3.2.17", "3.2.18", "3.2.20", "3.2.24", "3.2.26")
-@settings(FEW, max_examples=200)
+@settings(FEW, max_examples=120)
 @given(cases())
 def test_a_template_with_a_known_result_gives_it(expand: Expand, case: Case) -> None:
     assert expand(case.body, " ".join(case.words)).expansion.message == case.wanted
@@ -218,7 +218,7 @@ def test_a_template_with_a_known_result_gives_it(expand: Expand, case: Case) -> 
 def test_an_expander_that_does_not_expand_fails_most_of_these(bad: Callable[[str, str], str]) -> None:
     counts: Counter[bool] = Counter()
 
-    @settings(max_examples=100, database=None, deadline=None)
+    @settings(max_examples=60, database=None, deadline=None)
     @given(cases())
     def count(case: Case) -> None:
         counts[holds(bad, case)] += 1
