@@ -50,9 +50,11 @@ class Screen:
         self._stream = pyte.ByteStream(self.pyte)
         self._rest = b""
         self.modes: dict[str, bool] = {}
+        self._text: str | None = None
 
     def feed(self, data: bytes) -> bytes:
         """Draw ``data`` and return what the terminal sends back."""
+        self._text = None
         buffer, replies, position = self._rest + data, b"", 0
         while position < len(buffer):
             match = _TOKEN.match(buffer, position)
@@ -106,7 +108,15 @@ class Screen:
 
     def text(self) -> str:
         """Return the screen as lines without trailing blanks."""
-        return "\n".join(line.rstrip() for line in self.pyte.display)
+        if self._text is None:  # asked fifty times a second while one waits
+            columns, rows, buffer = range(self.pyte.columns), range(self.pyte.lines), self.pyte.buffer
+            self._text = "\n".join("".join([buffer[y][x].data for x in columns]).rstrip() for y in rows)
+        return self._text
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Take another size, as it is drawn next."""
+        self._text = None
+        self.pyte.resize(rows, columns)
 
 
 def _drawable(token: bytes) -> bool:
@@ -167,7 +177,7 @@ class Terminal:
         """Give the terminal another size."""
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, columns * 10, rows * 20))
         if tell:
-            self.screen.pyte.resize(rows, columns)
+            self.screen.resize(columns, rows)
 
     def attributes(self) -> list[object]:
         """Return the line discipline's settings, to compare before and after."""

@@ -69,7 +69,7 @@ def shown(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", sorted(EVENTS))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_every_event_survives_the_wire_in_its_envelope(name: str, data: st.DataObject) -> None:
     event: Event = data.draw(record(EVENTS[name]))
@@ -85,7 +85,7 @@ def test_every_event_survives_the_wire_in_its_envelope(name: str, data: st.DataO
 
 
 @pytest.mark.parametrize("name", sorted(INTENTS))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_every_intent_survives_the_wire(name: str, data: st.DataObject) -> None:
     intent: Intent = data.draw(record(INTENTS[name]))

@@ -18,6 +18,7 @@ from terminal import Terminal
 
 from harness_tui.children.listing import ProcessInfo, running_processes
 
+SERVER = Path(__file__).parents[1] / "mcp" / "servers" / "simple.py"
 STUBBORN = """
 import os, signal, sys, time
 for number in (1, 2, 15):
@@ -54,11 +55,15 @@ def ledgers(home: Home) -> Path:
 class Scene:
     """A shell at work: ``screen`` says whether it is the full-screen one or ``harness run``.
 
+    ``official`` takes the MCP server of others, whose start costs more than all else, for one that is small.
+
     ``pids`` are an MCP server, a language server, and three stubborn processes: a background job, one that left its
     session and was left behind by its command, and one that a command waits for. All ignore TERM, HUP and INT.
     """
 
-    def __init__(self, home: Home, *, screen: bool = False, ignore_hangup: bool = False) -> None:
+    def __init__(
+        self, home: Home, *, screen: bool = False, ignore_hangup: bool = False, official: bool = False
+    ) -> None:
         self.home = home
         self.terminal: Terminal | None = None
         python = shlex.quote(sys.executable)
@@ -67,12 +72,13 @@ class Scene:
         home.write("stubborn.py", STUBBORN)
         home.write("a.py", "x: int = 'no'\n")
         home.write("pyproject.toml", "[project]\nname = 'x'\nversion = '1'\n")
+        command = ["mcp-server-time"] if official else [sys.executable, str(SERVER)]
         home.user_config(
-            """
+            f"""
             permission:
-              - {permission: bash, pattern: "*", action: allow}
-              - {permission: mcp, pattern: "*", action: allow}
-            mcp: {time: {command: [mcp-server-time], lazy: false}}
+              - {{permission: bash, pattern: "*", action: allow}}
+              - {{permission: mcp, pattern: "*", action: allow}}
+            mcp: {{time: {{command: {json.dumps(command)}, lazy: false}}}}
             """
         )
         own = "stubborn.py pid-left own >/dev/null 2>&1 & while [ ! -s pid-left ]; do sleep 0.05; done"
@@ -81,7 +87,8 @@ class Scene:
             {"command": f"{python} {own}"},
             {"command": f"{python} stubborn.py pid-waited", "timeout": 600},
         ]
-        calls = [{"name": "time_get_current_time", "arguments": {"timezone": "UTC"}}]
+        timely = {"name": "time_get_current_time", "arguments": {"timezone": "UTC"}}
+        calls: list[dict[str, Any]] = [timely if official else {"name": "time_work", "arguments": {}}]
         calls += [{"name": "diagnostics", "arguments": {"path": "a.py"}}]
         calls += [{"name": "bash", "arguments": arguments} for arguments in commands]
         home.write("play.yaml", json.dumps({"turns": [{"tools": [call]} for call in calls]}))
@@ -165,7 +172,7 @@ class Scene:
 
 
 RUN_WAYS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
-RUN_SAMPLE = ("SIGKILL", "SIGTERM", "SIGHUP")
+RUN_SAMPLE = ("SIGKILL", "SIGTERM")
 """Those that every run of the tests plays; the soak plays all."""
 SCREEN_WAYS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "hang up", "quit")
-SCREEN_SAMPLE = ("SIGKILL", "SIGHUP", "hang up", "quit")
+SCREEN_SAMPLE = ("SIGKILL", "hang up", "quit")

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from e2e_home import Home, request_log
+from e2e_home import BIN, Home, request_log
 
 pytestmark = pytest.mark.e2e
 
@@ -101,18 +101,13 @@ def test_an_unknown_model_is_wrong_usage(home: Home) -> None:
     assert "nobody/nothing" in ran.err
 
 
-def mcp_project(home: Home) -> None:
-    server = str(Path(sys.executable).parent / "mcp-server-time")
-    home.user_config(f"mcp:\n  time: {{command: [{json.dumps(server)}]}}\n")
-    home.write(
-        "play.yaml",
-        """
-        log: requests.jsonl
-        turns:
-          - tools: [{name: time_get_current_time, arguments: {timezone: UTC}}]
-          - text: That is the time.
-        """,
-    )
+def mcp_project(home: Home, *calls: dict[str, object], server: str = "simple.py") -> None:
+    """Lay out a server, that of others for ``mcp-server-time``, and a model that makes ``calls``, one a step."""
+    own = [sys.executable, str(Path(__file__).parents[1] / "mcp" / "servers" / server)]
+    command = own if server.endswith(".py") else [str(BIN / server)]
+    home.user_config(f"mcp:\n  time: {{command: {json.dumps(command)}}}\n")
+    turns: list[object] = [{"tools": [call]} for call in calls or [{"name": "time_work", "arguments": {}}]]
+    home.write("play.yaml", json.dumps({"log": "requests.jsonl", "turns": [*turns, {"text": "That is it."}]}))
 
 
 def second_request_result(home: Home) -> dict[str, object]:
@@ -125,7 +120,7 @@ def test_an_mcp_call_that_no_rule_allows_is_refused_by_policy_and_the_model_is_t
     ran = home.run("what time is it?", "--model", "replay:play.yaml")
     assert ran.code == 0, ran.err
     (requested,) = ran.of("permission_requested")
-    assert (requested["permission"], requested["patterns"]) == ("mcp", ["time_get_current_time"])
+    assert (requested["permission"], requested["patterns"]) == ("mcp", ["time_work"])
     (resolved,) = ran.of("permission_resolved")
     assert (resolved["decision"], resolved["scope"]) == ("deny", "policy")
     result = second_request_result(home)
@@ -134,7 +129,8 @@ def test_an_mcp_call_that_no_rule_allows_is_refused_by_policy_and_the_model_is_t
 
 
 def test_with_ask_allow_the_call_runs(home: Home) -> None:
-    mcp_project(home)
+    call = {"name": "time_get_current_time", "arguments": {"timezone": "UTC"}}
+    mcp_project(home, call, server="mcp-server-time")
     ran = home.run("what time is it?", "--model", "replay:play.yaml", "--ask", "allow")
     assert ran.code == 0, ran.err
     (resolved,) = ran.of("permission_resolved")
@@ -144,38 +140,38 @@ def test_with_ask_allow_the_call_runs(home: Home) -> None:
     assert '"timezone": "UTC"' in finished["output"]
 
 
-@pytest.mark.parametrize(("action", "error"), [("allow", False), ("deny", True)])
-def test_with_ask_input_an_answer_on_standard_input_decides(home: Home, action: str, error: bool) -> None:
-    mcp_project(home)
+def test_with_ask_input_an_answer_on_standard_input_decides_and_its_end_refuses_what_waits(home: Home) -> None:
+    words = ("one", "two", "three", "four")
+    mcp_project(home, *({"name": "time_work", "arguments": {"word": word}} for word in words))
     process = home.popen(
         "run", "--json", "--ask", "input", "--model", "replay:play.yaml", "time?", stdin=subprocess.PIPE
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    events = []
+    events, actions = [], ["allow", "deny"]
     for line in process.stdout:
         events.append(json.loads(line))
-        if events[-1]["type"] == "permission_requested":
-            answer = {"intent": "answer", "request": events[-1]["request"], "action": action, "note": "because"}
+        if events[-1]["type"] == "permission_requested" and actions:
+            answer = {"intent": "answer", "request": events[-1]["request"], "action": actions.pop(0), "note": "because"}
             process.stdin.write(json.dumps(answer) + "\n")
             process.stdin.flush()
-    process.stdin.close()
+        elif events[-1]["type"] == "permission_requested":
+            process.stdin.close()
     assert process.wait(timeout=30) == 0
     process.stdout.close()
     assert process.stderr is not None
     process.stderr.close()
-    (resolved,) = [event for event in events if event["type"] == "permission_resolved"]
-    assert (resolved["decision"], resolved["scope"], resolved["note"]) == (action, "once", "because")
-    (finished,) = [event for event in events if event["type"] == "tool_finished"]
-    assert finished["is_error"] is error
-
-
-def test_the_end_of_input_refuses_what_waits(home: Home) -> None:
-    mcp_project(home)
-    ran = home.run("time?", "--model", "replay:play.yaml", "--ask", "input", stdin="")
-    assert ran.code == 0
-    (resolved,) = ran.of("permission_resolved")
-    assert (resolved["decision"], resolved["scope"]) == ("deny", "policy")
+    resolved = [event for event in events if event["type"] == "permission_resolved"]
+    assert [(event["decision"], event["scope"]) for event in resolved] == [
+        ("allow", "once"),
+        ("deny", "once"),
+        ("deny", "policy"),
+        ("deny", "policy"),
+    ]
+    assert [event["note"] for event in resolved[:2]] == ["because", "because"]
+    finished = [event for event in events if event["type"] == "tool_finished"]
+    assert [event["is_error"] for event in finished] == [False, True, True, True]
+    assert finished[0]["output"] == "one"
 
 
 def test_a_kill_during_a_call_leaves_a_session_that_goes_on_with_one_result_per_call(home: Home) -> None:

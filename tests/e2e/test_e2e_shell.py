@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -336,13 +335,3 @@ def test_a_signal_ends_the_run_and_everything_below_it(home: Home, open_shell: O
     shell = busy_shell(home, open_shell)
     os.kill(shell.process.pid, number)
     assert_left_clean(shell, home, 128 + number)
-
-
-def test_a_window_that_is_closed_leaves_nothing_behind(home: Home, open_shell: Open) -> None:
-    shell = busy_shell(home, open_shell)
-    shell.hang_up()
-    end = time.monotonic() + 8
-    while shell.process.poll() is None and time.monotonic() < end:
-        time.sleep(0.05)
-    assert shell.process.poll() == 128 + signal.SIGHUP
-    home.assert_nothing_left(2.0)
