@@ -52,7 +52,9 @@ async def test_one_bad_server_costs_the_others_nothing(make_pool: Make, server: 
     assert len(sink.notices("error")) == 3
 
 
-async def test_states_are_published_with_what_is_known(make_pool: Make, server: Entry, sink: FakeSink) -> None:
+async def test_states_tools_and_prompts_are_told_with_what_is_known(
+    make_pool: Make, server: Entry, sink: FakeSink
+) -> None:
     pool = await opened(make_pool(server("plain")))
     assert sink.states("plain") == ["starting", "ready"]
     ready = sink.of(ServerChanged)[-1]
@@ -60,12 +62,14 @@ async def test_states_are_published_with_what_is_known(make_pool: Make, server: 
     assert ready.detail.tools == 5
     assert ready.detail.protocol == "2026-07-28"
     assert ready.detail.pid is not None
+    check_tools(pool)
+    await check_prompts(pool)
     await pool.close()
     assert sink.states("plain") == ["starting", "ready", "stopped"]
 
 
-async def test_tools_carry_source_schema_and_fingerprint(make_pool: Make, server: Entry) -> None:
-    pool = await opened(make_pool(server("plain")))
+def check_tools(pool: McpPool) -> None:
+    """They carry their source, schema and fingerprint."""
     tools = pool.tools()
     assert [tool.spec.name for tool in tools] == [
         "plain_add",
@@ -82,6 +86,17 @@ async def test_tools_carry_source_schema_and_fingerprint(make_pool: Make, server
     assert not tools[3].spec.read_only
     assert add.fingerprint is not None
     assert len(add.fingerprint) == 64
+
+
+async def check_prompts(pool: McpPool) -> None:
+    """They are listed and fetched."""
+    (prompt,) = pool.prompts()
+    assert (prompt.server, prompt.name, prompt.description) == ("plain", "greet", "Greet somebody.")
+    assert [(argument.name, argument.required) for argument in prompt.arguments] == [("who", True)]
+    (message,) = await pool.get_prompt("plain", "greet", {"who": "Ada"})
+    assert (message.role, message.text) == ("user", "Say hello to Ada.")
+    with pytest.raises(ToolError):
+        await pool.get_prompt("plain", "nope", {})
 
 
 @pytest.mark.real
@@ -231,17 +246,6 @@ async def test_an_unknown_tool_names_those_that_exist(make_pool: Make, server: E
     pool = await opened(make_pool(server("simple")))
     with pytest.raises(ToolError, match=r"no tool named subtract .*fail, work"):
         await pool.call("simple", "subtract", {})
-
-
-async def test_prompts_are_listed_and_fetched(make_pool: Make, server: Entry) -> None:
-    pool = await opened(make_pool(server("plain")))
-    (prompt,) = pool.prompts()
-    assert (prompt.server, prompt.name, prompt.description) == ("plain", "greet", "Greet somebody.")
-    assert [(argument.name, argument.required) for argument in prompt.arguments] == [("who", True)]
-    (message,) = await pool.get_prompt("plain", "greet", {"who": "Ada"})
-    assert (message.role, message.text) == ("user", "Say hello to Ada.")
-    with pytest.raises(ToolError):
-        await pool.get_prompt("plain", "nope", {})
 
 
 async def test_the_environment_is_what_the_entry_says(

@@ -245,18 +245,18 @@ async def test_a_call_that_our_own_end_cuts_off_does_not_blame_the_server(make_p
 async def test_a_server_that_a_person_stopped_starts_only_when_it_is_restarted(
     make_pool: Make, server: Entry, sink: FakeSink
 ) -> None:
-    pool = await opened(make_pool(server("plain")))
+    pool = await opened(make_pool(server("simple")))
     (pid,) = [event.detail.pid for event in sink.of(ServerChanged) if event.state == "ready"]
     assert pid is not None
-    stopped = await pool.stop("plain")
+    stopped = await pool.stop("simple")
     assert (stopped.state, stopped.reason) == ("stopped", "was stopped by a person")
     assert not alive(pid)
-    assert pool.server_tools("plain"), "what it offers stays known"
-    with pytest.raises(CallError, match="MCP server plain: was stopped by a person"):
-        await pool.call("plain", "work", {})
-    assert sink.states("plain") == ["starting", "ready", "stopped"]
-    assert (await pool.restart("plain")).state == "ready"
-    assert sink.states("plain")[3:] == ["starting", "ready"]
+    assert pool.server_tools("simple"), "what it offers stays known"
+    with pytest.raises(CallError, match="MCP server simple: was stopped by a person"):
+        await pool.call("simple", "work", {})
+    assert sink.states("simple") == ["starting", "ready", "stopped"]
+    assert (await pool.restart("simple")).state == "ready"
+    assert sink.states("simple")[3:] == ["starting", "ready"]
 
 
 async def test_a_server_that_is_stopped_while_it_starts_does_not_come_up(

@@ -26,6 +26,7 @@ from harness_tui.core.messages import AssistantMessage
 from harness_tui.sessions.store import SessionStore
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
+pytestmark = pytest.mark.xdist_group("killed sessions")  # one worker plays the whole that they share
 KINDS = ("write", "edit", "compaction", "undo", "commit")
 POINTS = int(os.environ.get("HARNESS_SOAK_KILLS", "5")) // len(KINDS)
 """How many points of each kind are killed at."""

@@ -2,7 +2,7 @@
 
 import sys
 
-from mcp.server.mcpserver import MCPServer
+from official import MCPServer
 
 server = MCPServer("banner", log_level="ERROR")
 

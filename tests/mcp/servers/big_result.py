@@ -1,6 +1,6 @@
 """A server on the official SDK with results of any size."""
 
-from mcp.server.mcpserver import MCPServer
+from official import MCPServer
 
 server = MCPServer("big", log_level="ERROR")
 

@@ -7,7 +7,7 @@ import os
 import socket
 
 import uvicorn
-from mcp.server.mcpserver import MCPServer
+from official import MCPServer
 
 server = MCPServer("web", log_level="ERROR")
 

@@ -4,9 +4,7 @@ import asyncio
 import base64
 import os
 
-from mcp.server.mcpserver import Context, Image, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
+from official import Context, Image, MCPServer, ToolAnnotations, ToolError
 
 server = MCPServer("plain", instructions="Be kind.", log_level="ERROR")
 PNG = base64.b64decode(

@@ -3,7 +3,7 @@
 import os
 import time
 
-from mcp.server.mcpserver import MCPServer
+from official import MCPServer
 
 server = MCPServer("slow", log_level="ERROR")
 
