@@ -165,3 +165,25 @@ def test_a_folder_that_is_not_there_is_exit_2(harness):
     code, out, err = harness("trust", "gone")
     assert (code, out) == (2, "")
     assert "gone" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tools", "list", "--no-start"),
+        ("mcp", "list", "--no-start"),
+        ("mcp", "tools", "--no-start"),
+        ("lsp", "list"),
+        ("models", "list"),
+        ("permissions", "list"),
+        ("permissions", "explain", "read", '{"path": "a"}'),
+        ("commands", "list"),
+        ("skills", "list"),
+    ],
+)
+def test_a_fault_in_the_configuration_is_told_by_every_verb_that_reads_it(world, harness, arguments):
+    path = world.write(".harness/config.yaml", "# ours\nmodle: x\n")
+    code, out, err = harness(*arguments, "--json")
+    assert code == 0
+    json.loads(out)
+    assert f"{path}:2: error: unknown key 'modle' (did you mean 'mode'?)" in err
