@@ -28,6 +28,8 @@ from harness_tui.core.events import (
 )
 from harness_tui.core.intents import Cancel
 
+pytestmark = pytest.mark.xdist_group("libraries of providers")  # else each worker imports them all
+
 Opener = Callable[..., Any]
 KEY = "tok-0123456789abcdef"
 HEADER = "hdr-fedcba9876543210"

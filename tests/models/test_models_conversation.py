@@ -17,6 +17,8 @@ from harness_tui.core.messages import AssistantMessage, Attachment, Message, Too
 from harness_tui.core.seams import CallChunk, Finished, ModelEvent, ModelSettings, ReasoningChunk, TextChunk
 from harness_tui.core.values import ToolSpec
 
+pytestmark = pytest.mark.xdist_group("libraries of providers")  # else each worker imports them all
+
 LIBRARY = [name for name in ADAPTERS if name != "compatible"]
 each = pytest.mark.parametrize("adapter", ADAPTERS)
 PICTURE = base64.b64encode(b"\x89PNG picture").decode()

@@ -29,6 +29,8 @@ from harness_tui.models.library_dialects import DIALECTS
 from harness_tui.models.library_model import LibraryModel
 from harness_tui.models.openai_compatible import OpenAICompatibleModel
 
+pytestmark = pytest.mark.xdist_group("libraries of providers")  # else each worker imports them all
+
 each = pytest.mark.parametrize("adapter", ADAPTERS)
 
 

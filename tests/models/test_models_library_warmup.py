@@ -13,6 +13,8 @@ import pytest
 from harness_tui.models import library_warmup
 from harness_tui.models.library_dialects import DIALECTS, load
 
+pytestmark = pytest.mark.xdist_group("libraries of providers")  # else each worker imports them all
+
 
 @pytest.mark.parametrize("kind", sorted(DIALECTS))
 async def test_each_library_reads_its_rehearsal_without_a_network(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
