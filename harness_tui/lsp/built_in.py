@@ -80,6 +80,11 @@ _PYTHON_SERVERS: Final = (
     ),
 )
 
+_RENAMES: Final = {
+    language: {"preferences": {"useAliasesForRenames": False}} for language in ("typescript", "javascript", "js/ts")
+}
+"""A rename goes through all files; as editors have it, it would stop at the next import with an alias there."""
+
 _SCRIPT_SERVERS: Final = (
     ServerSpec(
         name="typescript",
@@ -88,6 +93,7 @@ _SCRIPT_SERVERS: Final = (
         roots=_SCRIPT_ROOTS,
         group="typescript",
         typescript="native",
+        settings=_RENAMES,
         install="npm install --save-dev typescript",
     ),
     ServerSpec(
@@ -98,7 +104,11 @@ _SCRIPT_SERVERS: Final = (
         group="typescript",
         typescript="classic",
         # One process instead of three: nothing here needs the second one, and types are not fetched from the network.
-        initialization={"disableAutomaticTypingAcquisition": True, "tsserver": {"useSyntaxServer": "never"}},
+        initialization={
+            "disableAutomaticTypingAcquisition": True,
+            "tsserver": {"useSyntaxServer": "never"},
+            "preferences": {"providePrefixAndSuffixTextForRename": False},
+        },
         install="npm install -g typescript-language-server typescript@5",
     ),
     ServerSpec(
@@ -107,7 +117,7 @@ _SCRIPT_SERVERS: Final = (
         languages=_SCRIPTS,
         roots=_SCRIPT_ROOTS,
         group="typescript",
-        settings={"typescript": {"disableAutomaticTypeAcquisition": True}},
+        settings=_RENAMES | {"typescript": _RENAMES["typescript"] | {"disableAutomaticTypeAcquisition": True}},
         install="npm install -g @vtsls/language-server",
     ),
     ServerSpec(

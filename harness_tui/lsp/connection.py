@@ -8,7 +8,6 @@ events, then the change, then the save.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
@@ -18,19 +17,19 @@ from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.lsp.diagnostics import PUSHED, DiagnosticStore, Slot
 from harness_tui.lsp.documents import Document, Documents, Look, look
 from harness_tui.lsp.process import ServerProcess, start_process
+from harness_tui.lsp.progress import Progress
 from harness_tui.lsp.protocol import WATCHED_FILES, Abilities, configuration, initialize_params, read_abilities
 from harness_tui.lsp.protocol import workspace_folder as folder_of
 from harness_tui.lsp.rpc import Peer, PeerClosedError, UnknownMethodError
+from harness_tui.lsp.seen_files import NOTHING, SeenFiles
 from harness_tui.lsp.spec import ServerSpec
-from harness_tui.lsp.text import FileStamp, NotADocumentError, Snapshot, changed_range, stamp_of
+from harness_tui.lsp.text import NotADocumentError, Snapshot, changed_range, stamp_of
 from harness_tui.lsp.trace import Trace
 from harness_tui.lsp.uris import from_uri, to_uri
-from harness_tui.lsp.watching import CHANGED, CREATED, DELETED, wanted
+from harness_tui.lsp.watching import CHANGED, CREATED, DELETED, EVERYTHING, Watcher
 
-_CLOCK_STEP_NS: Final = 50_000_000
 _LARGE_TEXT: Final = 200_000
 """Of a text of more characters only the lines that changed are sent, where the server takes that."""
-"""File systems stamp with a coarser clock than ours: a file written right after the start may look older."""
 
 
 class Listener(Protocol):
@@ -82,8 +81,8 @@ class Connection:
         self._lock = asyncio.Lock()
         self._sleepers: set[asyncio.Future[None]] = set()
         self._end_reason: str | None = None
-        self._born_ns = time.time_ns() - _CLOCK_STEP_NS
-        self._seen: dict[Path, FileStamp] = {}
+        self._seen = SeenFiles(root)
+        self._progress = Progress()
         self._highest: dict[Path, int] = {}
         self._odd_versions = False
 
@@ -169,6 +168,16 @@ class Connection:
         finally:
             self._sleepers.discard(sleeper)
 
+    async def rested(self, seconds: float) -> str | None:
+        """Wait until the server says that it has finished its own work, such as reading the project.
+
+        Returns what it still does after ``seconds``. Raises :class:`PeerClosedError`.
+        """
+        end = self.clock.monotonic() + seconds
+        while (title := self._progress.title) is not None and (left := end - self.clock.monotonic()) > 0:
+            await self.woken(left)
+        return title
+
     # --- documents -------------------------------------------------------------------------------
 
     async def sync(self, path: Path, *, busy: Iterable[Path] = ()) -> Document:
@@ -183,35 +192,22 @@ class Connection:
 
     def announce(self, path: Path) -> None:
         """Report a change of ``path``, which this server does not serve, if it registered for such files."""
-        stamp = stamp_of(path)
-        known = self._seen.get(path)
-        if stamp == known:
-            return
-        if stamp is None:
-            kind = DELETED
-        elif known is not None:
-            kind = CHANGED
-        elif stamp.modified_ns >= self._born_ns:
-            kind = CREATED
-        else:
-            kind = 0  # as old as this server's own view of the disk
-        self._mark_seen(path, stamp)
-        if kind and wanted(self.abilities.all_watchers, path, kind, self.root):
-            self.peer.notify(WATCHED_FILES, {"changes": [{"uri": to_uri(path), "type": kind}]})
-            self._last_change = self._next()
+        kind = self._seen.change_of(path, stamp_of(path))
+        if kind != NOTHING:
+            self._send_events({path: kind}, self.abilities.all_watchers)
 
     def _show(self, path: Path, found: Look, keep: set[Path]) -> Document:
         target = found.target
         document = self.documents.get(path)
         gone = [*found.gone] if isinstance(target, Snapshot) or document is None else [*found.gone, path]
-        changed = self._really_changed(found.changed | ({path: target} if isinstance(target, Snapshot) else {}))
+        changed = self.documents.changed_by(found.changed | ({path: target} if isinstance(target, Snapshot) else {}))
         self._send_file_events(path, target, changed, gone)
         for other in gone:
             self._close(other)
         for other, snapshot in changed.items():
             self._change(other, snapshot)
         if not isinstance(target, Snapshot):
-            raise target if target is not None else NotADocumentError("nothing to show", where=str(path))
+            raise target or NotADocumentError("nothing to show", where=str(path))
         if document is None:
             document = self._open(path, target)
         elif self._last_change > document.sent and self._only_pushes(path):
@@ -222,18 +218,6 @@ class Connection:
             self._close(other)
         return document
 
-    def _really_changed(self, snapshots: dict[Path, Snapshot]) -> dict[Path, Snapshot]:
-        changed: dict[Path, Snapshot] = {}
-        for path, snapshot in snapshots.items():
-            document = self.documents.get(path)
-            if document is None:
-                continue
-            if document.snapshot.digest == snapshot.digest:
-                document.snapshot = snapshot  # written again with the same bytes: only its stamp is new
-            else:
-                changed[path] = snapshot
-        return changed
-
     def _send_file_events(
         self, path: Path, target: Snapshot | NotADocumentError | None, changed: Iterable[Path], gone: Iterable[Path]
     ) -> None:
@@ -241,27 +225,16 @@ class Connection:
             other: DELETED if stamp_of(other) is None else CHANGED for other in gone
         }
         if isinstance(target, Snapshot):
-            known = self._seen.get(path)
-            if known is None and target.stamp.modified_ns >= self._born_ns:
-                kinds[path] = CREATED
-            elif known is not None and known != target.stamp and path not in kinds and not self.documents.get(path):
-                kinds[path] = CHANGED  # it was closed meanwhile
-            self._mark_seen(path, target.stamp)
-        watchers = self.abilities.all_watchers
-        changes = [
-            {"uri": to_uri(other), "type": kind}
-            for other, kind in kinds.items()
-            if not watchers or wanted(watchers, other, kind, self.root)
-        ]
-        if changes:
+            kind = self._seen.change_of(path, target.stamp)
+            if kind == CREATED or (kind == CHANGED and path not in kinds and not self.documents.get(path)):
+                kinds[path] = kind  # new, or changed while it was closed
+        # A server that has registered for nothing is told everything of the files that it was shown.
+        self._send_events(kinds, self.abilities.all_watchers or EVERYTHING)
+
+    def _send_events(self, kinds: dict[Path, int], watchers: Sequence[Watcher]) -> None:
+        if changes := self._seen.events(kinds, watchers):
             self.peer.notify(WATCHED_FILES, {"changes": changes})
             self._last_change = self._next()
-
-    def _mark_seen(self, path: Path, stamp: FileStamp | None) -> None:
-        if stamp is None:
-            self._seen.pop(path, None)
-        else:
-            self._seen[path] = stamp
 
     def _open(self, path: Path, snapshot: Snapshot) -> Document:
         language = self.spec.language(path)
@@ -281,7 +254,7 @@ class Connection:
         )
         document.sent = self._next()
         self.documents.add(document)
-        if snapshot.stamp.modified_ns >= self._born_ns:
+        if self._seen.is_younger(snapshot.stamp):
             self._save(document)  # written while the server ran: some check only what was saved
         return document
 
@@ -290,13 +263,11 @@ class Connection:
         if document is None:
             return
         before, after = document.snapshot.text, snapshot.text
-        change = None
-        if self.abilities.takes_ranges and len(after) > _LARGE_TEXT:
-            change = changed_range(before, after, self.abilities.encoding)
+        in_parts = self.abilities.takes_ranges and len(after) > _LARGE_TEXT
+        change = changed_range(before, after, self.abilities.encoding) if in_parts else None
         document.replace_text(snapshot)
-        self._mark_seen(path, snapshot.stamp)
-        identifier = {"uri": document.uri, "version": document.version}
-        changes = [{"text": after} if change is None else change]
+        self._seen.mark(path, snapshot.stamp)
+        identifier, changes = {"uri": document.uri, "version": document.version}, [change or {"text": after}]
         self.peer.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
         document.sent = self._last_change = self._next()
         self._save(document)
@@ -410,8 +381,11 @@ class Connection:
             case "window/showMessage" if isinstance(params, dict) and params.get("type") == 1:
                 text = cut_end(clean_for_display(str(params.get("message", "")), one_line=True), 300)
                 self._listener.on_fault(f"says: {text}")
+            case "$/progress":
+                if self._progress.take(params):
+                    self._wake()
             case _:
-                return  # logs, progress, telemetry and extensions: nothing that a verdict rests on
+                return  # logs, telemetry and extensions: nothing that a verdict rests on
 
     def _on_end(self, reason: str) -> None:
         self._end_reason = reason

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -135,6 +135,19 @@ class Documents:
         """Return the longest unused documents above ``limit``, never one of ``keep``."""
         kept = set(keep).union(*self._kept)
         return [path for path in self._open if path not in kept][: max(0, len(self._open) - limit)]
+
+    def changed_by(self, snapshots: Mapping[Path, Snapshot]) -> dict[Path, Snapshot]:
+        """Return those of ``snapshots`` that are another text than the open document's."""
+        changed: dict[Path, Snapshot] = {}
+        for path, snapshot in snapshots.items():
+            document = self._open.get(path)
+            if document is None:
+                continue
+            if document.snapshot.digest == snapshot.digest:
+                document.snapshot = snapshot  # written again with the same bytes: only its stamp is new
+            else:
+                changed[path] = snapshot
+        return changed
 
     @contextlib.contextmanager
     def keeping(self, paths: Iterable[Path]) -> Generator[None]:

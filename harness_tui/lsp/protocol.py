@@ -41,6 +41,8 @@ CODE_ACTION: Final = "textDocument/codeAction"
 RESOLVE_ACTION: Final = "codeAction/resolve"
 QUICK_FIX: Final = "quickfix"
 _INCREMENTAL: Final = 2
+_WATCHERS: Final = 1_000
+"""Kept of one registration."""
 _PROVIDERS: Final = {
     "definitionProvider": DEFINITION,
     "referencesProvider": REFERENCES,
@@ -204,7 +206,9 @@ class Abilities:
                 case "textDocument/didSave":
                     self.saves = True
                 case "workspace/didChangeWatchedFiles":
-                    self.watchers[number] = read_watchers(options)
+                    # pyrefly adds a second set under the id of the first, which editors keep as well.
+                    both = dict.fromkeys((*self.watchers.get(number, ()), *read_watchers(options)))
+                    self.watchers[number] = list(both)[:_WATCHERS]
                 case str() as method if method in _PROVIDERS.values():
                     self.providers.add(method)
                     self.take_options(method, options)

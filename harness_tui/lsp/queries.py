@@ -7,9 +7,9 @@ that can answer it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import name_in
@@ -35,6 +35,7 @@ from harness_tui.lsp.symbols import Symbol, defined, kind_of, mentions, read_out
 from harness_tui.lsp.text import NotADocumentError, character_of, code_point_column, read_snapshot, split_lines
 from harness_tui.lsp.uris import from_uri
 
+T = TypeVar("T")
 METHODS: Final = {
     "definition": DEFINITION,
     "references": REFERENCES,
@@ -49,6 +50,8 @@ _AGAIN_S: Final = 0.1
 _AGAIN: Final = (CONTENT_MODIFIED, SERVER_CANCELLED, REQUEST_CANCELLED)
 _HOVER_CHARS: Final = 4_000
 _NAMED: Final = 8
+_MENTIONS: Final = 6
+"""Of a name that is not defined in a file so many mentions are asked about at most."""
 
 
 @record
@@ -107,22 +110,29 @@ class Queries:
 
     async def places(self, operation: str, path: Path, symbol: str, line: str | None) -> list[Place]:
         """Return the places for ``definition``, ``references``, ``implementation`` and both kinds of calls."""
-        spot = await self.spot(METHODS[operation], path, symbol, line)
-        match operation:
-            case "incoming_calls" | "outgoing_calls":
-                found = await self._calls(spot, operation)
-            case "references":
-                params = spot.params | {"context": {"includeDeclaration": True}}
-                found = _locations(await ask(spot.connection, REFERENCES, params))
-            case _:
-                found = _locations(await ask(spot.connection, METHODS[operation], spot.params))
-        return await asyncio.to_thread(self._read, found, spot.connection)
+
+        async def places_of(spot: Spot) -> list[tuple[str, object, str]]:
+            match operation:
+                case "incoming_calls" | "outgoing_calls":
+                    return await self._calls(spot, operation)
+                case "references":
+                    params = spot.params | {"context": {"includeDeclaration": True}}
+                    return _locations(await ask(spot.connection, REFERENCES, params))
+                case _:
+                    return _locations(await ask(spot.connection, METHODS[operation], spot.params))
+
+        spots = await self.spots(METHODS[operation], path, symbol, line)
+        found = await _first_answer(spots, places_of) or []
+        return await asyncio.to_thread(self._read, found, spots[0].connection)
 
     async def hover(self, path: Path, symbol: str, line: str | None) -> str:
         """Return what the server says of a symbol: its type and documentation; empty when it says nothing."""
-        spot = await self.spot(HOVER, path, symbol, line)
-        contents = _mapping(await ask(spot.connection, HOVER, spot.params)).get("contents")
-        return _hover_text(contents)[:_HOVER_CHARS].strip()
+
+        async def text_of(spot: Spot) -> str:
+            contents = _mapping(await ask(spot.connection, HOVER, spot.params)).get("contents")
+            return _hover_text(contents)[:_HOVER_CHARS].strip()
+
+        return await _first_answer(await self.spots(HOVER, path, symbol, line), text_of) or ""
 
     async def find(self, name: str) -> list[Place]:
         """Return the symbols of the project with ``name`` in their name, exact ones first."""
@@ -168,37 +178,43 @@ class Queries:
     async def _outline(self, connection: Connection, document: Document) -> list[Symbol]:
         return read_outline(await ask(connection, DOCUMENT_SYMBOL, {"textDocument": {"uri": document.uri}}))
 
-    async def spot(self, method: str, path: Path, symbol: str, line: str | None, *, only: bool = False) -> Spot:
-        """Return where ``symbol`` stands, for a question by ``method``; with ``only`` it may be defined but once."""
+    async def spots(self, method: str, path: Path, symbol: str, line: str | None, *, only: bool = False) -> list[Spot]:
+        """Return where ``symbol`` may stand, the likeliest first: where it is defined, else where it is mentioned.
+
+        A mention may be one in a text or a comment: whoever gets no answer for it takes the next. With ``only`` the
+        symbol may be defined but once.
+        """
         connection, document = await self._open(path, method)
-        names = split_name(symbol)
-        wanted = _wanted_lines(document.lines, line, name_in(document.path, self._servers.root))
+        names, lines, encoding = split_name(symbol), document.lines, connection.abilities.encoding
+        where = name_in(document.path, self._servers.root)
+        wanted = _wanted_lines(lines, line, where)
+        places: list[tuple[int, int]] = []
         if DOCUMENT_SYMBOL in connection.abilities.providers:
             found = [
                 entry
                 for entry in defined(await self._outline(connection, document), names)
-                if (wanted is None or entry.line in wanted) and entry.line < len(document.lines)
+                if (wanted is None or entry.line in wanted) and entry.line < len(lines)
             ]
             if only and len(found) > 1:
                 raise HarnessError(
                     f"{one_line(symbol, 80)} is defined {len(found)} times: "
                     + ", ".join(f"{'.'.join(one.names)} in line {one.line + 1}" for one in found[:_NAMED]),
-                    where=name_in(document.path, self._servers.root),
+                    where=where,
                     mend="say which one with line, or by the whole name",
                 )
-            if found:
-                line_text = document.lines[found[0].line]
-                at = self._name_in_line(line_text, names[-1], found[0].character, connection)
-                return Spot(connection, document, found[0].line, at)
-        for number, column in mentions(document.lines, names[-1]):
-            if wanted is None or number in wanted:
-                text = document.lines[number]
-                return Spot(connection, document, number, character_of(text, column + 1, connection.abilities.encoding))
-        raise HarnessError(
-            f"{names[-1]} does not stand {'on such a line' if wanted is not None else 'in this file'}",
-            where=name_in(document.path, self._servers.root),
-            mend="grep finds where a name is used",
-        )
+            for entry in found[:1]:
+                at = self._name_in_line(lines[entry.line], names[-1], entry.character, connection)
+                places.append((entry.line, at))
+        for number, column in mentions(lines, names[-1]):
+            if (wanted is None or number in wanted) and len(places) < _MENTIONS:
+                places.append((number, character_of(lines[number], column + 1, encoding)))
+        if not places:
+            raise HarnessError(
+                f"{names[-1]} does not stand {'on such a line' if wanted is not None else 'in this file'}",
+                where=where,
+                mend="grep finds where a name is used",
+            )
+        return [Spot(connection, document, number, at) for number, at in dict.fromkeys(places)]
 
     @staticmethod
     def _name_in_line(text: str, name: str, character: int, connection: Connection) -> int:
@@ -266,6 +282,20 @@ async def ask(connection: Connection, method: str, params: dict[str, Any]) -> An
                 raise
             await asyncio.sleep(_AGAIN_S * 2**turn)
     raise AssertionError("the last turn returns or raises")
+
+
+async def _first_answer(spots: Sequence[Spot], about: Callable[[Spot], Awaitable[T]]) -> T | None:
+    """Return the first answer that says something. Raises the error of the first place when no other has an answer."""
+    refusal: RpcError | None = None
+    for spot in spots:
+        try:
+            if answer := await about(spot):
+                return answer
+        except RpcError as error:
+            refusal = refusal or error
+    if refusal is not None:
+        raise refusal
+    return None
 
 
 def _can(client: Client, method: str) -> bool:

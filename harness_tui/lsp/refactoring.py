@@ -23,6 +23,7 @@ from harness_tui.lsp.documents import Document
 from harness_tui.lsp.protocol import CODE_ACTION, PREPARE_RENAME, QUICK_FIX, RENAME, RESOLVE_ACTION
 from harness_tui.lsp.queries import Queries, Servers, Spot, ask
 from harness_tui.lsp.report import one_line
+from harness_tui.lsp.rpc import RpcError
 from harness_tui.lsp.symbols import start_of
 from harness_tui.lsp.text import read_snapshot, split_lines
 from harness_tui.lsp.workspace_edit import EditedFile, read_workspace_edit, refused, text_changes
@@ -30,6 +31,8 @@ from harness_tui.lsp.workspace_edit import EditedFile, read_workspace_edit, refu
 _ROUNDS: Final = 4
 _AGAIN_S: Final = 0.05
 _FILES: Final = 500
+_REST_S: Final = 10.0
+"""So long a rename waits for a server that is still reading the project."""
 _DIAGNOSTICS: Final = 20
 _TITLES: Final = 20
 _TITLE_CHARS: Final = 200
@@ -81,15 +84,23 @@ class Refactoring:
         """Return how the symbol gets the name ``to`` wherever it is used."""
 
         async def ask_once() -> _Asked:
-            spot = await self._queries.spot(RENAME, path, symbol, line, only=True)
-            await self._check(spot, symbol)
+            spot = await self._renamable(await self._queries.spots(RENAME, path, symbol, line, only=True), symbol)
+            working = await spot.connection.rested(_REST_S)
             texts = _texts(spot.connection)
             raw = await ask(spot.connection, RENAME, spot.params | {"newName": to})
-            return _Asked(spot.connection, texts, raw, f"Rename {one_line(symbol, 60)} to {one_line(to, 60)}")
+            if working is None and await spot.connection.rested(0.0) is not None:
+                # It said only with its answer that it has begun to read.
+                working, texts = await spot.connection.rested(_REST_S), _texts(spot.connection)
+                raw = await ask(spot.connection, RENAME, spot.params | {"newName": to})
+            title, note = f"Rename {one_line(symbol, 60)} to {one_line(to, 60)}", ""
+            if working is not None:
+                note = f"{spot.connection.spec.name} was still at work ({working}): it may not know every use."
+            return _Asked(spot.connection, texts, raw, title, note)
 
         found = await self._settled(path, ask_once)
         count = f"{len(found.files)} file{'' if len(found.files) == 1 else 's'}"
-        return replace(found, title=f"{found.title} in {count}")
+        doubt = ", and the server is still at work" if found.note else ""
+        return replace(found, title=f"{found.title} in {count}{doubt}")
 
     async def fix(self, path: Path, line: str, title: str | None, wait: float) -> Proposal:
         """Return the fix called ``title`` for what servers say of a line; without ``title`` the only or obvious one.
@@ -116,13 +127,19 @@ class Refactoring:
 
     # --- renaming --------------------------------------------------------------------------------
 
-    async def _check(self, spot: Spot, symbol: str) -> None:
-        """Ask whether the symbol can be renamed, where the server answers that."""
-        if not spot.connection.abilities.prepares_rename:
-            return
-        if await ask(spot.connection, PREPARE_RENAME, spot.params) is None:
-            where = f"{name_in(spot.document.path, self._servers.root)}:{spot.line + 1}"
-            raise HarnessError(f"the server says that {one_line(symbol, 80)} cannot be renamed", where=where)
+    async def _renamable(self, spots: Sequence[Spot], symbol: str) -> Spot:
+        """Return the first place of the symbol that its server can rename; the first one where it does not say."""
+        first = spots[0]
+        if not first.connection.abilities.prepares_rename:
+            return first
+        why = f"the server says that {one_line(symbol, 80)} cannot be renamed"
+        for spot in spots:
+            try:
+                if await ask(spot.connection, PREPARE_RENAME, spot.params) is not None:
+                    return spot
+            except RpcError as error:  # some say so by an error
+                why = error.what
+        raise HarnessError(why, where=f"{name_in(first.document.path, self._servers.root)}:{first.line + 1}")
 
     # --- fixing ----------------------------------------------------------------------------------
 

@@ -93,6 +93,10 @@ def glob_expression(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.DOTALL)
 
 
+EVERYTHING: Final = (Watcher(glob_expression("**"), None),)
+"""What a server wants that does not say."""
+
+
 def _letters(inside: str) -> str:
     negated = inside[:1] in ("!", "^")
     body = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)

@@ -12,11 +12,13 @@ from typing import Any
 import psutil
 import pytest
 from fakes.lsp_sinks import FakeEventSink
+from servers.installed import VERDICTS, summary
 
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.config.settings import LspServerSettings, LspSettings
 from harness_tui.core.seams import ToolContext
 from harness_tui.lsp.built_in import BUILT_IN
+from harness_tui.lsp.client import Answer, Client
 from harness_tui.lsp.lifecycle import Timings
 from harness_tui.lsp.pool import LspPool
 
@@ -130,6 +132,27 @@ async def bench(project: Path) -> AsyncIterator[Bench]:
     await made.registry.close()
     assert left == []
     assert children() - before == set()
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count the verdicts of servers that were warm when they were asked."""
+    ask = Client.ask
+
+    async def count(self: Client, path: Path, wait: float) -> Answer:
+        warm = self.warm and self.connection is not None
+        answer = await ask(self, path, wait)
+        if warm and path.exists():
+            VERDICTS[answer.verdict] += 1
+        return answer
+
+    monkeypatch.setattr(Client, "ask", count)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was counted."""
+    if VERDICTS:
+        terminalreporter.write_line(summary())
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from harness_tui.core.errors import HarnessError, StalePreviewError, ToolError
 from harness_tui.core.event_parts import DiffPreview
 from harness_tui.core.seams import Check, FileChange
-from harness_tui.lsp import edit_tools
+from harness_tui.lsp import edit_tools, refactoring
 from harness_tui.tools.toolset import BuiltinTools
 
 SHOP = """\
@@ -300,6 +300,19 @@ async def test_arguments_that_do_not_fit_say_how_to_mend_them(tools, bench, scri
     at = tools(scripted(rename="words"))
     with pytest.raises(ToolError, match=why):
         await at.call(name, **arguments)
+
+
+@pytest.mark.parametrize(("seconds", "says_so"), [(0.2, False), (0, True)])
+async def test_a_server_that_reads_the_project_is_waited_for_but_not_for_ever(
+    tools, bench, scripted, monkeypatch, seconds, says_so
+):
+    put(bench.project, a="word\n")
+    monkeypatch.setattr(refactoring, "_REST_S", 0.4 if says_so else 20.0)
+    at = tools(scripted(rename="words", working=seconds))
+    prepared = await at.prepare("rename", symbol="word", to="w", path="a.txt")
+    assert prepared.title.endswith("in 1 file, and the server is still at work" if says_so else "to w in 1 file")
+    result = await at.call("rename", symbol="word", to="w", path="a.txt")
+    assert ("scripted was still at work (Reading): it may not know every use." in result.output) == says_so
 
 
 # --- quick fixes ---------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from lsprotocol import converters, types
 from harness_tui.lsp.built_in import BUILT_IN
 from harness_tui.lsp.protocol import configuration, initialize_params, read_abilities
 from harness_tui.lsp.refactoring import Refactoring
+from harness_tui.lsp.watching import CREATED, wanted
 
 METHODS = {
     "initialize": types.InitializeRequest,
@@ -136,3 +137,15 @@ def test_registrations_come_and_go():
     assert (abilities.identifiers, abilities.saves) == (("a", None), True)
     abilities.unregister({"unregisterations": [{"id": "1", "method": "textDocument/diagnostic"}]})
     assert abilities.identifiers == (None,)
+
+
+def test_a_second_set_of_watchers_under_the_same_id_comes_to_the_first(tmp_path):
+    abilities = read_abilities({})
+    for pattern in ("*.py", "*.toml", "*.py"):
+        options = {"watchers": [{"globPattern": pattern}]}
+        entry = {"id": "FILES", "method": "workspace/didChangeWatchedFiles", "registerOptions": options}
+        abilities.register({"registrations": [entry]})
+    assert len(abilities.all_watchers) == 2
+    assert wanted(abilities.all_watchers, tmp_path / "a.py", CREATED, tmp_path)
+    abilities.unregister({"unregisterations": [{"id": "FILES"}]})
+    assert abilities.all_watchers == []

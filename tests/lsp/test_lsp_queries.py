@@ -79,6 +79,15 @@ async def test_a_name_that_stands_in_several_places_is_told_apart(ask, symbol, l
 
 
 @pytest.mark.real
+async def test_a_mention_in_a_text_is_passed_over_for_one_that_means_something(ask, bench):
+    (bench.project / "use.py").write_text('s = "count it"; from shop import count\n')
+    assert await ask(operation="definition", symbol="count", path="use.py") == (
+        "shop.py:13:5: def count(shelf: Shelf) -> int:"
+    )
+    assert "def count" in await ask(operation="hover", symbol="count", path="use.py")
+
+
+@pytest.mark.real
 async def test_an_outline_and_a_search_in_the_project(ask):
     outline = await ask(operation="symbols", path="shop.py")
     assert [line.split("  L")[0] for line in outline.splitlines()][:2] == ["class Shelf", "  method total"]

@@ -5,60 +5,29 @@ Without an installation every test is skipped with the command that would make o
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
+from servers.installed import COLD_S, WARM_S, checked, environment, errors, pool_of, strategies
 
 from harness_tui.core.events import DiagnosticsReported
 
-pytestmark = pytest.mark.real
-
-WARM = 8.0
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("counted")]
 
 
 @pytest.fixture
 def servers(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, str]]:
-    """Return an environment whose PATH begins with the binaries of the named installations; skip without them."""
-    folder = Path(os.environ.get("HARNESS_TEST_SERVERS", Path(__file__).parents[2] / ".servers"))
+    """Return an environment with the named installations, which is also that of the test; skip without them."""
 
-    def environ(*names: str) -> dict[str, str]:
-        if not (folder / "installed.json").exists():
-            pytest.skip("no servers: make test-servers installs them")
-        installed = json.loads((folder / "installed.json").read_text())
-        for name in names:
-            if "error" in installed.get(name, {"error": f"{name} was not tried"}):
-                pytest.skip(installed.get(name, {}).get("error", f"{name}: make test-servers installs it"))
-        path = [installed[name]["bin"] for name in names]
-        path += [str(folder.resolve() / "node")] if (folder / "node").exists() else []
-        monkeypatch.setenv("PATH", os.pathsep.join([*path, os.environ["PATH"]]))
-        return dict(os.environ)
+    def environ(*kinds: str) -> dict[str, str]:
+        found = environment(*kinds)
+        monkeypatch.setenv("PATH", found["PATH"])
+        return found
 
     return environ
-
-
-def errors(verdict) -> list[int]:
-    return [item.line for item in verdict.items if item.severity == "error"]
-
-
-def strategies(verdict) -> list[tuple[str, str | None]]:
-    return [(server.name, server.strategy) for server in verdict.servers]
-
-
-async def checked(pool, file: Path, text: str):
-    """Write ``text`` as the tools do and return the verdict on it."""
-    written = file.with_name(file.name + ".new")
-    written.write_text(text)
-    written.replace(file)
-    await pool.touch(file)
-    return await pool.diagnostics(file)
-
-
-def pool_of(bench, environ: dict[str, str], *built_in: str):
-    return bench.pool(built_in=built_in, environ=environ, wait=WARM, cold_wait=60.0)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +99,7 @@ async def test_clangd_tells_what_a_changed_header_breaks_and_what_mends_it(bench
         (("yaml",), "yaml", "a.yaml", "a: [1\n", "a: [1]\n", "push"),
         (("bash", "shellcheck"), "bash", "a.sh", "#!/bin/sh\nif true; then\n", '#!/bin/sh\necho "$1"\n', "push"),
         (("pyright",), "pyright", "a.py", 'x: int = "t"\n', "x: int = 3\n", "pull"),
+        (("pyrefly",), "pyrefly", "a.py", 'x: int = "t"\n', "x: int = 3\n", "push"),
     ],
 )
 async def test_an_error_comes_and_goes_with_the_text(bench, servers, kinds, name, file, bad, good, strategy):
@@ -157,6 +127,7 @@ async def test_a_shell_script_without_the_checker_is_skipped_and_not_called_clea
         ("ts5", ("typescript-language-server",), ".ts", "export const x: number = 't';\n"),
         ("ts7", ("typescript",), ".ts", "export const x: number = 't';\n"),
         ("clangd", ("clangd",), ".c", "int x = ;\n"),
+        ("pyrefly", ("pyrefly",), ".py", "x: int = 't'\n"),
         ("web", ("json",), ".json", '{"a": 1,}\n'),
     ],
 )
@@ -166,7 +137,7 @@ async def test_odd_names_belong_to_the_file_that_was_asked_about(bench, servers,
     link.symlink_to(bench.project)
     file = f"a é漢 # %41 +@[x]{suffix}"
     (bench.project / file).write_text(text)
-    pool = bench.pool(built_in=names, environ=environ, wait=WARM, cold_wait=60.0, root=link)
+    pool = bench.pool(built_in=names, environ=environ, wait=WARM_S, cold_wait=COLD_S, root=link)
     verdict = await pool.diagnostics(Path(file))
     assert (verdict.path, verdict.verdict, errors(verdict)) == (file, "fresh", [1])
 

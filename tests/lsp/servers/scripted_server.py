@@ -31,6 +31,7 @@ Its rule is one that a person can check: each ``BAD`` in the text is an error. T
 ``tsserver``       offer typescript-language-server's command; fail the first N of its requests (0: none)
 ``rename``         "words": rename the word at a place in every text of its root, those that are not open as they were
                    at its start; else the raw answer
+``working``        say that it reads the project from the first didOpen on, for so many seconds; 0: for ever
 ``prepare``        raw answer to prepareRename
 ``actions``        raw answer to codeAction
 ``resolve``        raw answer to codeAction/resolve
@@ -233,6 +234,15 @@ def propose(number, method, params):
     write({"id": number, "result": SCRIPT[key[method.rpartition("/")[2]]]})
 
 
+def work(seconds):
+    def say(**value):
+        write({"method": "$/progress", "params": {"token": "w", "value": value}})
+
+    say(kind="begin", title="Reading")
+    if seconds:
+        threading.Timer(seconds, say, kwargs={"kind": "end"}).start()
+
+
 def register(method, options):
     write(
         {
@@ -320,6 +330,8 @@ def on_notification(method, params):
             publish_with_status(document["uri"], document["version"], text)
         elif SCRIPT.get("push", True):
             publish(document["uri"], document["version"], text)
+        if "working" in SCRIPT and method.endswith("Open"):
+            work(SCRIPT.pop("working"))
         if SCRIPT.get("pull") == "late" and not STATE["registered"]:
             STATE["registered"] = True
             threading.Timer(0.1, register, ("textDocument/diagnostic", {})).start()
