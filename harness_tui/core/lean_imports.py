@@ -8,14 +8,15 @@ imported as it is. Meanwhile the garbage collector would walk, with every few mo
 from __future__ import annotations
 
 import gc
-import importlib
 import sys
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Final
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 _SLICE_S: Final = 0.0002
 """So soon the loop gets the interpreter lock back while a library is imported: a key asks for it several times."""
@@ -58,29 +59,28 @@ class LeftOut:
         return None
 
 
-def import_lean(module: str, *, library: str, unused: Iterable[str]) -> None:
-    """Import ``module``, and with it ``library`` without its ``unused`` packages. Raises ``ImportError``.
+def import_lean(load: Callable[[], T], *, library: str, unused: Iterable[str]) -> T:
+    """Return what ``load`` returns, which imports ``library``: without its ``unused`` packages. Raises ``ImportError``.
 
-    The stand-ins stay for modules of the library that are imported later; ``forget_stand_ins`` takes them away.
+    ``load`` is called again when it fails without them. The stand-ins stay for modules of the library that are imported
+    later; ``forget_stand_ins`` takes them away.
     """
     if library in sys.modules:  # somebody was quicker: what is there is there
-        importlib.import_module(module)
-        return
+        return load()
     before = set(sys.modules)
     finder = LeftOut(unused)
     sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
     try:
-        importlib.import_module(module)
-        return
+        return load()
     except Exception:  # noqa: BLE001 - a stand-in can break whatever it is used in
         made = set(sys.modules) - before
     finally:
         with suppress(ValueError):
             sys.meta_path.remove(finder)  # type: ignore[arg-type]
     for name in made:
-        if name.split(".")[0] == library or name == module:
+        if name.split(".")[0] == library:
             sys.modules.pop(name, None)
-    importlib.import_module(module)
+    return load()
 
 
 def forget_stand_ins(library: str) -> None:

@@ -13,6 +13,7 @@ import importlib
 import logging
 import sys
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.foreground import KeysFirst
@@ -38,7 +39,7 @@ def _quieten() -> None:
 def _import_client() -> None:
     _quieten()
     with no_pauses(), KeysFirst():
-        import_lean("mcp", library="mcp", unused=UNUSED)
+        import_lean(partial(importlib.import_module, "mcp"), library="mcp", unused=UNUSED)
         forget_stand_ins("mcp")
         importlib.import_module("harness_tui.mcp.connection")
 

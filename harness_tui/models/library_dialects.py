@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -45,7 +46,7 @@ def load(dialect: Dialect) -> None:
     """Import what ``dialect`` needs; takes a second the first time, so call it in a thread. Raises ``ImportError``."""
     for module in ("pydantic_ai.direct", "pydantic_ai.messages", "pydantic_ai.models", *dialect.modules):
         if module == _LARGE:
-            import_lean(module, library="anthropic", unused=UNUSED)
+            import_lean(partial(importlib.import_module, module), library="anthropic", unused=UNUSED)
         else:
             importlib.import_module(module)
 

@@ -32,7 +32,7 @@ def library(folder: Path) -> Path:
 
 LEAN = """
 from harness_tui.core.lean_imports import forget_stand_ins, import_lean
-import_lean("large", library="large", unused=["large.extra"])
+import_lean(lambda: __import__("large"), library="large", unused=["large.extra"])
 import large; print(large.VALUE, type(large.Thing).__name__)
 """
 
