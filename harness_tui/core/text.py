@@ -116,6 +116,8 @@ def _left_out(omitted: int) -> str:
 
 
 def _joined(head: str, tail: str, size: int, note: str) -> Cut:
+    if not head.endswith("\n") and len(f"{head}.".splitlines()) > len(head.splitlines()):
+        head = head[:-1]  # another end of a line, such as a form feed: with the one that follows there were two
     omitted = size - len(head.encode("utf-8", "surrogatepass")) - len(tail.encode("utf-8", "surrogatepass"))
     return Cut(followed_by(f"{followed_by(head, _left_out(omitted))}\n{tail}", note), omitted)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness_tui.core.text import clean_for_display, cut_end, cut_ends, cut_middle
@@ -80,6 +80,7 @@ def test_one_long_line_is_cut_inside_and_never_inside_a_character() -> None:
 
 
 @given(st.text(max_size=300), st.integers(60, 160), st.integers(3, 9))
+@example("0" * 12 + "\f" + "\x80" * 12 + "\U00010000" * 6, 60, 3)
 def test_what_is_kept_and_what_is_missing_make_the_whole(text: str, max_bytes: int, max_lines: int) -> None:
     cut = cut_middle(text, max_bytes=max_bytes, max_lines=max_lines)
     size = len(text.encode())

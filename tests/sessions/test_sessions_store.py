@@ -389,7 +389,7 @@ def test_texts_of_a_deleted_session_go_unless_another_has_them(store: SessionSto
 def test_a_long_text_that_was_lost_says_so_in_its_place(store: SessionStore, database: Path) -> None:
     session = store.create(Path("/p")).session
     picture = Attachment("image", "image/png", 9, path="a.png", content="A" * 5000)
-    store.append(session, envelopes(session, prompt("t" * 5000, picture)))
+    store.append(session, envelopes(session, prompt("a long text " * 500, picture)))
     with sqlite3.connect(database) as connection:
         connection.execute("DELETE FROM blobs")
     connection.close()
