@@ -27,9 +27,9 @@ ALL = [
     (("pyright",), "pyright", "a.py", BAD_PY, GOOD_PY),
     (("pyrefly",), "pyrefly", "a.py", BAD_PY, GOOD_PY),
     ((), "ty", "a.py", BAD_PY, GOOD_PY),
-    ((), "basedpyright", "a.py", BAD_PY, GOOD_PY),
+    (("any",), "basedpyright", "a.py", BAD_PY, GOOD_PY),
 ]
-MODULES = [(("pyright",), "pyright"), (("pyrefly",), "pyrefly"), ((), "ty"), ((), "basedpyright")]
+MODULES = [(("pyright",), "pyright"), (("pyrefly",), "pyrefly"), ((), "ty"), (("any",), "basedpyright")]
 
 
 def name_of(value: Any) -> str | None:
@@ -134,7 +134,7 @@ COMMANDS = [{"file": file, "arguments": ["cc", "-c", file]} for file in ("two.c"
         (("pyright",), "pyright", ".py", PY, "from one import total\n"),
         (("pyrefly",), "pyrefly", ".py", PY, "from one import total\n"),
         ((), "ty", ".py", PY, "from one import total\n"),
-        ((), "basedpyright", ".py", PY, "from one import total\n"),
+        (("any",), "basedpyright", ".py", PY, "from one import total\n"),
         (("clangd",), "clangd", ".c", C, '#include "one.h"\n'),
     ],
     ids=name_of,
@@ -190,7 +190,7 @@ async def test_a_rename_holds_in_every_file_and_touches_no_other_byte(bench, cal
         ),
         ((), "ruff", "a.py", "import os\r\nx = 1\r\n", 1, "Remove unused", "x = 1\r\n"),
         (
-            (),
+            ("any",),  # it looks through every package that is installed
             "ty",
             "a.py",
             "\r\nprint(Path())\r\n",

@@ -30,7 +30,7 @@ Its rule is one that a person can check: each ``BAD`` in the text is an error. T
                    whose name is in the text
 ``tsserver``       offer typescript-language-server's command; fail the first N of its requests (0: none)
 ``rename``         "words": rename the word at a place in every text of its root, those that are not open as they were
-                   at its start; else the raw answer
+                   at its start; the path of a file with the raw answer; else the raw answer itself
 ``working``        say that it reads the project from the first didOpen on, for so many seconds; 0: for ever
 ``prepare``        raw answer to prepareRename
 ``actions``        raw answer to codeAction
@@ -227,8 +227,11 @@ def propose(number, method, params):
             file.write(text)
     if method == "textDocument/codeAction" and SCRIPT.get("apply"):
         write({"id": "apply", "method": "workspace/applyEdit", "params": {"edit": SCRIPT["apply"]}})
-    if method == "textDocument/rename" and SCRIPT["rename"] == "words":
-        write({"id": number, "result": words(params)})
+    if method == "textDocument/rename" and isinstance(SCRIPT["rename"], str):
+        result = (
+            words(params) if SCRIPT["rename"] == "words" else json.loads(pathlib.Path(SCRIPT["rename"]).read_text())
+        )
+        write({"id": number, "result": result})
         return
     key = {"rename": "rename", "prepareRename": "prepare", "codeAction": "actions", "resolve": "resolve"}
     write({"id": number, "result": SCRIPT[key[method.rpartition("/")[2]]]})
