@@ -146,11 +146,14 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/bench.py
 
 # Fifty rounds of a shell at work that is ended in every way; a process that is left fails it. Then a session that is
-# killed at two hundred points, each of which it has to go on from.
+# killed at two hundred points, each of which it has to go on from. Then two agents that edit one project at random, with
+# three language servers each.
 KILLS ?= 200
+SECONDS ?= 60
 soak: $(STAMP)
 	HARNESS_SOAK_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/e2e/test_e2e_processes.py -k few_rounds -s -o timeout=0
 	HARNESS_SOAK_KILLS=$(KILLS) $(BIN)/python -m pytest tests/sessions/test_sessions_kill.py -s -o timeout=0
+	HARNESS_SOAK_SECONDS=$(SECONDS) $(BIN)/python -m pytest tests/lsp/test_lsp_soak.py -s -o timeout=0
 
 # Servers of other people, installed into a folder of their own; what cannot be installed is skipped with its command.
 SERVERS := .servers
