@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from harness_tui.cli.demo import MESSAGE, scene
+from harness_tui.cli.demo import MESSAGE, Scene, scene
 from harness_tui.tui.app import HarnessApp
 from harness_tui.tui.run import BACKEND, Options
 
@@ -78,6 +79,46 @@ description: Writes release notes as our customers read them. Use it for anythin
     "skills/Invoices/SKILL.md": "---\nname: Invoices\ndescription: Checks an invoice.\n---\nAdd up the lines.\n",
     "~/.claude/skills/release-notes/SKILL.md": "---\nname: release-notes\ndescription: An old copy.\n---\nOld.\n",
 }
+
+SHOP = """\
+import os
+
+
+class Shelf:
+    def total(self) -> int:
+        return 1
+
+
+def label(shelf: Shelf) -> str:
+    return shelf.total()
+"""
+USE = "from shop import Shelf\n\nprint(Shelf().total(), Shelf().totl())\n"
+FAULTS = {
+    "turns": [
+        {
+            "tools": [
+                {"name": "write", "arguments": {"path": path, "content": text}}
+                for path, text in {"shop.py": SHOP, "use.py": USE, "NOTES.md": "# Notes\n", "stock.txt": "3\n"}.items()
+            ]
+        },
+        {"tools": [{"name": "rename", "arguments": {"symbol": "total", "to": "amount", "path": "shop.py"}}]},
+        {"text": "`Shelf.total` is called `amount` now, in both files."},
+    ]
+}
+"""What the model of the scene ``faults`` plays: files with errors and warnings, then a rename through both."""
+
+FAULT_SERVERS = """\
+permission:
+  - {permission: edit, pattern: "*", action: allow}
+  - {permission: edit, pattern: "use.py", action: ask}
+lsp:
+  wait_ms: 3000
+  cold_wait_ms: 6000
+  servers:
+    notes-server: {command: [sleep, "600"], extensions: [.md]}
+    stock-server: {command: [sh, -c, "echo cannot read its index >&2; exit 3"], extensions: [.txt]}
+"""
+"""A server that does not come to an end with its start, and one that crashes."""
 
 Play = Callable[["Stage"], Awaitable[None]]
 
@@ -166,6 +207,25 @@ async def work(stage: Stage) -> None:
     await stage.picture("explain")
 
 
+async def faults(stage: Stage) -> None:
+    """A rename through two files before the decision, what language servers say, and how they are."""
+    await stage.wait_for("Allow edit")
+    await asyncio.sleep(1.3)
+    await stage.press("1")
+    await stage.wait_for("Rename total to amount in 2 files")
+    await asyncio.sleep(1.3)
+    await stage.picture("approval-rename")
+    await stage.press("1")
+    await stage.wait_for("5 calls")
+    await stage.press("f2")
+    await stage.type("/lsp")
+    await stage.wait_for("3:25")
+    await stage.picture("diagnostics")
+    await stage.press("right")
+    await stage.wait_for("notes-server")
+    await stage.picture("language-servers")
+
+
 async def first(stage: Stage) -> None:
     """The first screen without any key, and the list of commands."""
     await stage.wait_for("No model yet")
@@ -225,13 +285,48 @@ def library_home(home: Path, config: Path) -> Path:
     return project
 
 
-def main() -> int:
-    """Take the pictures."""
+def played(demo: Scene, script: str, settings: str) -> str:
+    """Lay out what the model plays, and the person's configuration; return the model."""
+    file = demo.script.with_name("play.yaml")
+    file.write_text(script)
+    folder = Path(os.environ["XDG_CONFIG_HOME"], "harness")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(settings)
+    return f"replay:{file}"
+
+
+def take_work(home: Path, out: Path, sizes: Sequence[tuple[int, int]]) -> None:
+    """Take the pictures of the scene ``work``."""
+    for size in sizes:
+        with scene(answers=False, within=home) as demo:
+            (demo.project / "Makefile").write_text('test:\n\t@echo "3 passed"\n')
+            chosen = Options(model=played(demo, WORK, RULES), message="Run the tests and keep their output")
+            asyncio.run(one(work, demo.project, chosen, out, size))
+
+
+def take_faults(home: Path, out: Path, sizes: Sequence[tuple[int, int]]) -> None:
+    """Take the pictures of the scene ``faults``."""
+    for size in sizes:
+        with scene(answers=False, within=home) as demo:
+            project = home / f"shop-{size[0]}"
+            project.mkdir()
+            model = played(demo, json.dumps(FAULTS), FAULT_SERVERS)
+            chosen = Options(model=model, message="Call the total of a shelf its amount")
+            asyncio.run(one(faults, project, chosen, out, size))
+
+
+def wanted() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "screenshots")
     parser.add_argument("--size", type=lambda text: tuple(int(part) for part in text.split("x")), action="append")
-    parser.add_argument("--only", choices=["tour", "work", "first", "trust", "library"])
-    options = parser.parse_args()
+    parser.add_argument("--only", choices=["tour", "work", "faults", "first", "trust", "library"])
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Take the pictures."""
+    options = wanted()
     options.out.mkdir(exist_ok=True)
     sizes = options.size or SIZES
     for key in [key for key in os.environ if key.endswith("_API_KEY")]:
@@ -245,16 +340,9 @@ def main() -> int:
                     chosen = Options(model=f"replay:{demo.script}", message=MESSAGE)
                     asyncio.run(one(tour, demo.project, chosen, options.out, size))
         if options.only in (None, "work"):
-            for size in sizes:
-                with scene(answers=False, within=home) as demo:
-                    script = demo.script.with_name("work.yaml")
-                    script.write_text(WORK)
-                    (demo.project / "Makefile").write_text('test:\n\t@echo "3 passed"\n')
-                    settings = Path(os.environ["XDG_CONFIG_HOME"], "harness")
-                    settings.mkdir(parents=True, exist_ok=True)
-                    (settings / "config.yaml").write_text(RULES)
-                    chosen = Options(model=f"replay:{script}", message="Run the tests and keep their output")
-                    asyncio.run(one(work, demo.project, chosen, options.out, size))
+            take_work(home, options.out, sizes)
+        if options.only in (None, "faults"):
+            take_faults(home, options.out, sizes)
         if options.only in (None, "first", "trust"):
             with scene(answers=False, within=home):
                 empty = home / "notes"

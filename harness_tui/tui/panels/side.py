@@ -184,7 +184,7 @@ class SidePanel(Vertical):
     def _hint(self) -> str:
         match self.tab:
             case "diagnostics":
-                return "←→ tabs · Enter ask · x fix · o open · f filter"
+                return "Enter ask · x fix · o open · f filter"
             case "servers":
                 return "←→ tabs · r restarts · l log · t trace"
             case "context":
