@@ -15,7 +15,7 @@ from harness_tui.cli.entry import VERBS
 from harness_tui.tui.slash import OWN_COMMANDS
 
 _VERB = re.compile(r"(?:`|\$ |^ *)harness ([a-z][a-z-]*)(?: ([a-z][a-z-]*)\b(?![/.:=]))?", re.MULTILINE)
-_SLASH = re.compile(r"(?<![\w/.<>\\:)}*~`\"'-])[`\"']?/([a-z][a-z0-9-]*)(?![\w/.*<{-]|:\w)")
+_SLASH = re.compile(r"(?<![\w/.<>\\:)}*~`\"'$-])[`\"']?/([a-z][a-z0-9-]*)(?![\w/.*<{-]|:\w)")
 
 PLACEHOLDERS = frozenset({"name", "command", "db", "migrate", "round-total", "round", "x"})
 """Names that stand for a command of the reader's own."""
