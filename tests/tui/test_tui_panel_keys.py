@@ -8,11 +8,13 @@ import pytest
 from fakes.tui_screen import screen_text, until
 
 
-@pytest.mark.parametrize("tabs", [0, 1])
-async def test_what_is_typed_in_a_list_that_is_not_searched_goes_to_the_prompt(open_app: Any, tabs: int) -> None:
+@pytest.mark.parametrize(("tabs", "hint"), [(0, "f filter"), (1, "r restarts")])
+async def test_what_is_typed_in_a_list_that_is_not_searched_goes_to_the_prompt(
+    open_app: Any, tabs: int, hint: str
+) -> None:
     async with open_app() as (app, pilot, _):
         await pilot.press("f2", *["right"] * tabs)
-        await until(lambda: "←→ tabs" in screen_text(app))
+        await until(lambda: hint in screen_text(app))
         await pilot.press("j", "slash", "h", "e")
         await until(lambda: app.prompt.text == "/he")
         assert app.focused is app.prompt
