@@ -20,7 +20,7 @@ from harness_tui.lsp.connection import Connection
 from harness_tui.lsp.diagnostics import DiagnosticStore, ItemSet, Known, Slot, merge, read_items
 from harness_tui.lsp.documents import Document
 from harness_tui.lsp.lifecycle import Owner, ServerLife, Timings
-from harness_tui.lsp.rpc import PeerClosedError
+from harness_tui.lsp.rpc import INPUT_CLOSED, PeerClosedError
 from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.strategies import OtherWayError, choose
 from harness_tui.lsp.text import NotADocumentError
@@ -192,6 +192,7 @@ class Client(ServerLife):
 
     async def _inquire(self, inquiry: _Inquiry) -> Answer:
         asked = inquiry.asked
+        connection: Connection | None = None
         try:
             async with asyncio.timeout(self.timings.inquiry):
                 connection = await self.connected()
@@ -202,7 +203,9 @@ class Client(ServerLife):
         except TimeoutError:
             return self._unknown(asked, f"has not answered after {self.timings.inquiry:g} s", inquiry.strategy)
         except PeerClosedError as error:
-            return self._unknown(asked, error.what, inquiry.strategy)
+            # A write fails a moment before it is known how the process ended.
+            ended = await connection.exit_reason() if connection is not None and error.code == INPUT_CLOSED else None
+            return self._unknown(asked, ended or error.what, inquiry.strategy)
         except HarnessError as error:
             if self.state == "absent":
                 return Answer(self.spec.name, "skipped", self._since(asked), reason=self.reason)

@@ -20,6 +20,7 @@ from harness_tui.lsp.queries import Queries, Servers
 from harness_tui.lsp.refactoring import Proposal, Refactoring
 from harness_tui.lsp.report import one_line
 from harness_tui.lsp.roots import place_in_project
+from harness_tui.lsp.rpc import PeerClosedError
 from harness_tui.lsp.symbols import split_name
 from harness_tui.lsp.tool import checks_of, existing_file
 
@@ -130,7 +131,8 @@ class _EditTool:
         except ToolError:
             raise
         except HarnessError as error:
-            raise ToolError(error.what, where=error.where or name, mend=error.mend, code=error.code) from error
+            what = f"the language server {error.what}" if isinstance(error, PeerClosedError) else error.what
+            raise ToolError(what, where=error.where or name, mend=error.mend, code=error.code) from error
 
     def _place(self, path: Path) -> Path:
         """Return ``path`` as servers are told it. Raises ``HarnessError`` outside the project."""

@@ -20,6 +20,7 @@ from harness_tui.core.text import clean_for_display, cut_middle
 from harness_tui.core.values import SourceRef, ToolSpec
 from harness_tui.lsp.queries import METHODS, Place, Queries, Servers
 from harness_tui.lsp.report import one_line
+from harness_tui.lsp.rpc import PeerClosedError
 from harness_tui.lsp.symbols import Symbol
 from harness_tui.lsp.tool import checks_of, existing_file
 
@@ -90,7 +91,8 @@ class QueryTool:
                 mend="it may still be reading the project: ask again, or use grep",
             ) from error
         except HarnessError as error:
-            raise ToolError(error.what, where=error.where, mend=error.mend) from error
+            what = f"the language server {error.what}" if isinstance(error, PeerClosedError) else error.what
+            raise ToolError(what, where=error.where, mend=error.mend) from error
         cut = cut_middle(text, max_bytes=TOOL_OUTPUT_BYTES, max_lines=TOOL_OUTPUT_LINES)
         return ToolResult(cut.text, metadata={"count": count})
 

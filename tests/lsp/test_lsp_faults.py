@@ -80,6 +80,52 @@ async def test_a_server_that_ends_at_every_change_is_turned_off_after_five_times
     assert len(bench.sink.of(Notice)) == 5
 
 
+async def test_a_server_that_dies_at_any_message_is_told_and_its_next_life_is_right(bench, scripted):
+    file = bench.project / "a.txt"
+    messages = ("initialize", "initialized", "textDocument/didOpen", "textDocument/didChange", "textDocument/didSave")
+    for method in (*messages, "workspace/didChangeWatchedFiles", "textDocument/diagnostic"):
+        pull = {"pull": "static", "push": False} if method.endswith("diagnostic") else {}
+        server = scripted(method.replace("/", "-"), die_on=method, lives=1, save=True, **pull)
+        pool = bench.pool(server, wait=20.0, cold_wait=20.0, timings=Timings(backoff=(0.01,), crashes=5))
+        verdicts = []
+        for text in ("BAD\n", "BAD BAD\n", "fine\n"):
+            file.write_text(text)
+            verdicts.append(await pool.diagnostics(file))
+        assert "unknown" in [verdict.verdict for verdict in verdicts[:2]], method
+        for verdict, count in zip(verdicts, (1, 2, 0), strict=True):
+            assert (verdict.verdict, len(verdict.items)) in (("unknown", 0), ("fresh", count)), method
+            assert verdict.verdict == "fresh" or "exited with status 3" in str(verdict.reason), method
+        assert (verdicts[2].verdict, len(server.started())) == ("fresh", 2), method
+        await pool.close()
+        assert not [pid for pid in server.started() if alive(pid)]
+
+
+async def test_a_server_that_offers_to_be_asked_and_never_answers_costs_only_the_wait(bench, scripted):
+    (bench.project / "a.txt").write_text("BAD\n")
+    pool = bench.pool(scripted(pull="static", silent=["textDocument/diagnostic"]), cold_wait=0.4, wait=0.4)
+    for _ in range(2):
+        verdict = await pool.diagnostics(Path("a.txt"))
+        assert (verdict.verdict, verdict.items) == ("unknown", ())
+        assert verdict.reason == "scripted has not answered after 0.4 s"
+
+
+async def test_whatever_spelling_of_a_name_a_server_likes_the_file_is_meant(bench, scripted):
+    name = "a é漢 # %41 +@[x].txt"
+    (bench.project / name).write_text("BAD\n")
+    for how in ("host", "quoted", "small", "dots"):
+        pool = bench.pool(scripted(how, respell=how), cold_wait=20.0)
+        verdict = await pool.diagnostics(Path(name))
+        assert (verdict.path, verdict.verdict, len(verdict.items)) == (name, "fresh", 1), how
+
+
+async def test_two_hundred_megabytes_of_complaints_neither_block_a_server_nor_fill_the_memory(bench, scripted):
+    (bench.project / "a.txt").write_text("BAD\n")
+    before = psutil.Process().memory_info().rss
+    pool = bench.pool(scripted(errors=200_000_000), cold_wait=60.0)
+    assert (await pool.diagnostics(Path("a.txt"))).verdict == "fresh"
+    assert psutil.Process().memory_info().rss - before < 30_000_000
+
+
 async def test_a_server_that_exits_at_once_is_started_only_after_its_pause(bench, scripted):
     server = scripted(initialize="exit")
     (bench.project / "a.txt").write_text("BAD\n")

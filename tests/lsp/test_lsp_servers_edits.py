@@ -133,7 +133,7 @@ COMMANDS = [{"file": file, "arguments": ["cc", "-c", file]} for file in ("two.c"
         (("ts7",), "typescript", ".ts", TS, 'import { total } from "./one";\n'),
         (("pyright",), "pyright", ".py", PY, "from one import total\n"),
         (("pyrefly",), "pyrefly", ".py", PY, "from one import total\n"),
-        ((), "ty", ".py", PY, "from one import total\n"),
+        (("any",), "ty", ".py", PY, "from one import total\n"),
         (("any",), "basedpyright", ".py", PY, "from one import total\n"),
         (("clangd",), "clangd", ".c", C, '#include "one.h"\n'),
     ],
@@ -188,7 +188,7 @@ async def test_a_rename_holds_in_every_file_and_touches_no_other_byte(bench, cal
             "';'",
             "int f(void) {\r\n  return 1;\r\n}\r\n",
         ),
-        ((), "ruff", "a.py", "import os\r\nx = 1\r\n", 1, "Remove unused", "x = 1\r\n"),
+        (("any",), "ruff", "a.py", "import os\r\nx = 1\r\n", 1, "Remove unused", "x = 1\r\n"),
         (
             ("any",),  # it looks through every package that is installed
             "ty",

@@ -24,7 +24,7 @@ from harness_tui.tools.toolset import BuiltinTools
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(0)]
 
-SECONDS = float(os.environ.get("HARNESS_SOAK_SECONDS", "1"))
+SECONDS = float(os.environ.get("HARNESS_SOAK_SECONDS", "0.6"))
 LONG = SECONDS > 30
 MIB = 1024 * 1024
 GOOD = (

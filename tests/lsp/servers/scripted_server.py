@@ -22,7 +22,8 @@ Its rule is one that a person can check: each ``BAD`` in the text is an error. T
 ``junk``           line to write before the first message
 ``errors``         bytes to write to standard error at the start
 ``pieces``         write every message byte by byte
-``die_on``         method at which it exits with status 3
+``die_on``         method at which it exits with status 3; ``lives`` says how many of its lives end so, else all
+``respell``        how it writes the names of files: "host", "quoted", "small" or "dots"
 ``deaf``           ignore shutdown, exit, the end of its input and TERM
 ``child``          start a child that holds the pipes
 ``cancel``         answer the first N pulls with ServerCancelled
@@ -43,13 +44,10 @@ Its rule is one that a person can check: each ``BAD`` in the text is an error. T
                    "older" stamps that with the version before
 """
 
-import glob
 import json
 import os
-import pathlib
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -61,7 +59,7 @@ LOCK = threading.Lock()
 TEXTS = {}
 VERSIONS = {}
 KNOWN = {}
-STATE = {"answers": 0, "asked": False, "configured": threading.Event(), "cancelled": 0, "registered": False}
+STATE = {"life": 1, "answers": 0, "asked": False, "configured": threading.Event(), "cancelled": 0, "registered": False}
 LAST = {}
 SENT = {}
 
@@ -108,12 +106,35 @@ def rest():
     time.sleep(SCRIPT.get("delay", 0) + SCRIPT.get(more, 0))
 
 
+def respelled(uri):
+    if "respell" not in SCRIPT:
+        return uri
+    import urllib.parse
+
+    path = urllib.parse.unquote(uri.removeprefix("file://"))
+    match SCRIPT["respell"]:
+        case "host":
+            return "file://localhost" + urllib.parse.quote(path)
+        case "quoted":
+            return "file://" + "".join(
+                letter if letter == "/" else "".join(f"%{b:02X}" for b in letter.encode()) for letter in path
+            )
+        case "small":
+            return re.sub("%[0-9A-F]{2}", lambda match: match.group().lower(), uri)
+        case "dots":
+            return "FILE://" + urllib.parse.quote(
+                os.path.dirname(path) + "/./x/../" + os.path.basename(path), safe="/+@"
+            )
+        case _:
+            return uri
+
+
 def publish(uri, version, text):
     def send(items):
         if SCRIPT.get("skip_equal") and LAST.get(uri, []) == items:
             return
         LAST[uri] = items
-        params = {"uri": uri, "diagnostics": items}
+        params = {"uri": respelled(uri), "diagnostics": items}
         stamp = SCRIPT.get("stamp", "version")
         if stamp is not None:
             params["version"] = version if stamp == "version" else stamp
@@ -219,6 +240,11 @@ def words(params):
     return {"documentChanges": changes}
 
 
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
 def propose(number, method, params):
     """Answer a question about changes."""
     if method in ("textDocument/rename", "textDocument/codeAction") and SCRIPT.get("on"):
@@ -228,9 +254,7 @@ def propose(number, method, params):
     if method == "textDocument/codeAction" and SCRIPT.get("apply"):
         write({"id": "apply", "method": "workspace/applyEdit", "params": {"edit": SCRIPT["apply"]}})
     if method == "textDocument/rename" and isinstance(SCRIPT["rename"], str):
-        result = (
-            words(params) if SCRIPT["rename"] == "words" else json.loads(pathlib.Path(SCRIPT["rename"]).read_text())
-        )
+        result = words(params) if SCRIPT["rename"] == "words" else read_json(SCRIPT["rename"])
         write({"id": number, "result": result})
         return
     key = {"rename": "rename", "prepareRename": "prepare", "codeAction": "actions", "resolve": "resolve"}
@@ -269,6 +293,9 @@ def capabilities_of(params):
         capabilities["executeCommandProvider"] = {"commands": ["typescript.tsserverRequest", 7]}
     if "rename" in SCRIPT:
         capabilities["renameProvider"] = {"prepareProvider": "prepare" in SCRIPT}
+        import glob
+        import pathlib
+
         for path in glob.glob(os.path.join(glob.escape(params["rootPath"]), "*.txt")):
             with open(path, encoding="utf-8-sig", newline="") as file:
                 KNOWN[pathlib.Path(path).as_uri()] = file.read().replace("\r\n", "\n")
@@ -360,26 +387,30 @@ def begin():
     if SCRIPT.get("pids"):
         with open(SCRIPT["pids"], "a", encoding="utf-8") as file:
             file.write(f"{os.getpid()}\n")
+        with open(SCRIPT["pids"], encoding="utf-8") as file:
+            STATE["life"] = len(file.readlines())
     if SCRIPT.get("initialize") == "exit":
         print("cannot load the compiler", file=sys.stderr)
         sys.exit(7)
     if SCRIPT.get("deaf"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if SCRIPT.get("child"):
+        import subprocess  # what only few scripts need is not imported for all of them
+
         with open(SCRIPT["child"], "w", encoding="utf-8") as file:
             file.write(str(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"]).pid))
     if SCRIPT.get("junk"):
         OUT.write(SCRIPT["junk"].encode() + b"\n")
         OUT.flush()
-    for _ in range(SCRIPT.get("errors", 0) // 1000):
-        sys.stderr.write("x" * 999 + "\n")
+    for _ in range(SCRIPT.get("errors", 0) // 100_000):
+        sys.stderr.write(("x" * 999 + "\n") * 100)
 
 
 def main():
     begin()
     for message in messages():
         log(message)
-        if message.get("method") == SCRIPT.get("die_on", ""):
+        if message.get("method") == SCRIPT.get("die_on", "") and STATE["life"] <= SCRIPT.get("lives", 10**9):
             print(f"fell over {message['method']}", file=sys.stderr, flush=True)
             os._exit(3)
         if "method" not in message:
