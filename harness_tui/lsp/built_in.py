@@ -65,7 +65,7 @@ _PYTHON_SERVERS: Final = (
         group="python types",
         # Without this it hides type errors in a project that has no configuration of its own.
         settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
-        settle=0.0,
+        # For a change of another file it publishes what was true before first: the usual silence is waited for.
         probe=("--version",),
         install="pip install pyrefly",
     ),

@@ -221,9 +221,11 @@ class Connection:
     def _send_file_events(
         self, path: Path, target: Snapshot | NotADocumentError | None, changed: Iterable[Path], gone: Iterable[Path]
     ) -> None:
-        kinds = dict.fromkeys(changed, CHANGED) | {
-            other: DELETED if stamp_of(other) is None else CHANGED for other in gone
-        }
+        kinds = dict.fromkeys(changed, CHANGED)
+        for other in gone:
+            stamp = stamp_of(other)
+            kinds[other] = DELETED if stamp is None else CHANGED
+            self._seen.mark(other, stamp)  # when it comes again it is a new one
         if isinstance(target, Snapshot):
             kind = self._seen.change_of(path, target.stamp)
             if kind == CREATED or (kind == CHANGED and path not in kinds and not self.documents.get(path)):

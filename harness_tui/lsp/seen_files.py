@@ -26,8 +26,8 @@ class SeenFiles:
         self._stamps: dict[Path, FileStamp] = {}
 
     def is_younger(self, stamp: FileStamp) -> bool:
-        """Tell whether a file was written after the server had started."""
-        return stamp.modified_ns >= self._born_ns
+        """Tell whether a file was written, or got its name, after the server had started."""
+        return max(stamp.modified_ns, stamp.moved_ns) >= self._born_ns
 
     def mark(self, path: Path, stamp: FileStamp | None) -> None:
         """Note what the server is told of ``path``; ``None`` when it is gone."""

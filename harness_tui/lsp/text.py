@@ -7,6 +7,7 @@ number after them.
 from __future__ import annotations
 
 import re
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -29,11 +30,15 @@ class NotADocumentError(HarnessError):
 
 @record
 class FileStamp:
-    """What tells without reading that a file was written: change time in ns, size, inode."""
+    """What tells without reading that a file was written: change time in ns, size, inode.
+
+    ``moved_ns`` is when it was last written or got its name, which is no sign of other bytes.
+    """
 
     modified_ns: int
     size: int
     inode: int
+    moved_ns: int = field(default=0, compare=False)
 
 
 @record
@@ -51,7 +56,7 @@ def stamp_of(path: Path) -> FileStamp | None:
         status = path.stat()
     except OSError:
         return None
-    return FileStamp(status.st_mtime_ns, status.st_size, status.st_ino)
+    return FileStamp(status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
 
 
 def read_snapshot(path: Path, *, max_bytes: int = DOCUMENT_BYTES) -> Snapshot:

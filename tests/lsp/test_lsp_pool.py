@@ -17,9 +17,10 @@ from harness_tui.lsp.lifecycle import Timings
 
 
 def old(file: Path, text: str) -> Path:
-    """Write a file that is older than any server."""
+    """Write a file that is older than any server: when it got its name cannot be set back."""
     file.write_text(text)
     os.utime(file, (1_000_000_000, 1_000_000_000))
+    time.sleep(0.06)
     return file
 
 
@@ -296,6 +297,26 @@ async def test_a_file_as_old_as_the_server_is_not_announced(bench, scripted):
     file = old(bench.project / "a.txt", "fine\n")
     await bench.pool(server).diagnostics(file)
     assert server.received("workspace/didChangeWatchedFiles") == []
+
+
+async def test_a_file_that_comes_again_or_by_another_name_is_a_new_one(bench, scripted):
+    server = scripted(watch=["**/*.txt"])
+    file = old(bench.project / "a.txt", "fine\n")
+    before = old(bench.project / "before.txt", "fine\n")
+    pool = bench.pool(server)
+    await pool.diagnostics(file)
+    file.unlink()
+    await pool.touch(file)
+    file.write_text("BAD\n")
+    assert len((await pool.diagnostics(file)).items) == 1
+    before.rename(bench.project / "after.txt")  # as old as it was, and never seen under this name
+    await pool.diagnostics(Path("after.txt"))
+    events = [change for params in server.received("workspace/didChangeWatchedFiles") for change in params["changes"]]
+    assert [(change["uri"].rpartition("/")[2], change["type"]) for change in events] == [
+        ("a.txt", 3),
+        ("a.txt", 1),
+        ("after.txt", 1),
+    ]
 
 
 async def test_a_deleted_file_is_closed_and_skipped(bench, scripted):
