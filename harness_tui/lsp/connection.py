@@ -21,7 +21,7 @@ from harness_tui.lsp.progress import Progress
 from harness_tui.lsp.protocol import WATCHED_FILES, Abilities, configuration, initialize_params, read_abilities
 from harness_tui.lsp.protocol import workspace_folder as folder_of
 from harness_tui.lsp.rpc import Peer, PeerClosedError, UnknownMethodError
-from harness_tui.lsp.seen_files import NOTHING, SeenFiles
+from harness_tui.lsp.seen_files import NOTHING, News, SeenFiles
 from harness_tui.lsp.spec import ServerSpec
 from harness_tui.lsp.text import NotADocumentError, Snapshot, changed_range, stamp_of
 from harness_tui.lsp.trace import Trace
@@ -77,7 +77,7 @@ class Connection:
         self._trace = trace or Trace()
         self._process: ServerProcess | None = None
         self._counter = 0
-        self._last_change = 0
+        self._news = News()
         self._lock = asyncio.Lock()
         self._sleepers: set[asyncio.Future[None]] = set()
         self._end_reason: str | None = None
@@ -210,7 +210,7 @@ class Connection:
             raise target or NotADocumentError("nothing to show", where=str(path))
         if document is None:
             document = self._open(path, target)
-        elif self._last_change > document.sent and self._only_pushes(path):
+        elif self._news.beside(path) > document.sent and self._only_pushes(path):
             # Other files changed since. A server that only pushes says nothing of this one unless it changes too.
             self._change(path, target)
         self.documents.use(path)
@@ -236,24 +236,16 @@ class Connection:
     def _send_events(self, kinds: dict[Path, int], watchers: Sequence[Watcher]) -> None:
         if changes := self._seen.events(kinds, watchers):
             self.peer.notify(WATCHED_FILES, {"changes": changes})
-            self._last_change = self._next()
+            for path in kinds:
+                self._news.note(path, self._next())
 
     def _open(self, path: Path, snapshot: Snapshot) -> Document:
         language = self.spec.language(path)
         # Versions go on after a close: a late publish for the old text must not fit the new one.
         version = self._highest.get(path, 0) + 1
         document = Document(path, to_uri(path), language, snapshot, version=version, since=version)
-        self.peer.notify(
-            "textDocument/didOpen",
-            {
-                "textDocument": {
-                    "uri": document.uri,
-                    "languageId": language,
-                    "version": document.version,
-                    "text": snapshot.text,
-                }
-            },
-        )
+        item = {"uri": document.uri, "languageId": language, "version": version, "text": snapshot.text}
+        self.peer.notify("textDocument/didOpen", {"textDocument": item})
         document.sent = self._next()
         self.documents.add(document)
         if self._seen.is_younger(snapshot.stamp):
@@ -271,7 +263,10 @@ class Connection:
         self._seen.mark(path, snapshot.stamp)
         identifier, changes = {"uri": document.uri, "version": document.version}, [change or {"text": after}]
         self.peer.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
-        document.sent = self._last_change = self._next()
+        document.beside = self._news.beside(path) > document.sent
+        document.sent = self._next()
+        if before != after:  # the same text again is no news to other files
+            self._news.note(path, document.sent)
         self._save(document)
 
     def _save(self, document: Document) -> None:

@@ -28,6 +28,7 @@ class Document:
 
     ``busy`` and ``idle`` are the counter when the server last said that it works on it, or has finished with it, and
     ``idle_at`` is the monotonic second of the latter; only few servers say so.
+    ``beside``: other files changed together with it, or since it was sent before.
     """
 
     path: Path
@@ -40,6 +41,7 @@ class Document:
     busy: int = 0
     idle: int = 0
     idle_at: float = 0.0
+    beside: bool = False
     _lines: list[str] | None = field(default=None, repr=False)
 
     def replace_text(self, snapshot: Snapshot) -> None:

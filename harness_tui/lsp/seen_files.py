@@ -17,6 +17,24 @@ _CLOCK_STEP_NS: Final = 50_000_000
 """File systems stamp with a coarser clock than ours: a file written right after the start may look older."""
 
 
+class News:
+    """When the server was last told of a change, by the connection's counter: one file asks about the others."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Path | None, int] = (None, 0)
+        self._of_another = 0
+
+    def note(self, path: Path, counter: int) -> None:
+        """Take a change of ``path``."""
+        if self._last[0] != path:
+            self._of_another = self._last[1]
+        self._last = (path, counter)
+
+    def beside(self, path: Path) -> int:
+        """Return when another file than ``path`` changed last, 0 when none did."""
+        return self._last[1] if self._last[0] != path else self._of_another
+
+
 class SeenFiles:
     """The stamps of files as a server at ``root`` was told of them. A file as old as the server needs no telling."""
 

@@ -206,8 +206,14 @@ class FileStatus:
             until = None
             if slot is not None and document.idle > document.sent:
                 if self._is_whole(document, slot):
-                    return self._settle(connection, document, slot)
-                if document.sent < document.busy < document.idle and slot.received <= document.sent:
+                    # With a changed header it may rest for a moment between what was true before and what is.
+                    quiet = connection.spec.settle if document.beside else 0.0
+                    until = max(slot.at, document.idle_at) + quiet - connection.clock.monotonic()
+                    if document.beside and document.busy > document.idle:
+                        until = None  # it works on it again
+                    elif until <= 0:
+                        return self._settle(connection, document, slot)
+                elif document.sent < document.busy < document.idle and slot.received <= document.sent:
                     # Done, and nothing new to say: the last set holds, unless a set is still on its way.
                     until = document.idle_at + _NOTHING_NEW_S - connection.clock.monotonic()
                     if until <= 0:

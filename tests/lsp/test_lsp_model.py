@@ -44,7 +44,13 @@ class Model:
 
     def write(self) -> None:
         self.texts.append(f"text {len(self.texts)}")
-        self.file.write_text(f"{self.texts[-1]}\n")
+        self.rewrite()
+
+    def rewrite(self) -> None:
+        """Put the last text into the file at once: one that is written in place is empty for a moment."""
+        new = self.file.with_suffix(".new")
+        new.write_text(f"{self.texts[-1]}\n")
+        new.replace(self.file)
 
     def check(self, verdict: Verdict, since: int) -> None:
         """Compare a verdict with the texts from number ``since`` on: those that were on disk while it was made."""
@@ -78,7 +84,7 @@ async def play(folder: Path, plan: FakePlan, done: list[tuple[str, float]]) -> M
                 model.write()
                 since += 1
             if move == "rewrite the same":
-                model.file.write_text(f"{model.texts[-1]}\n")
+                model.rewrite()
             if move == "write while asked":
                 asking = asyncio.gather(pool.diagnostics(model.file, wait), pool.diagnostics(model.file, 0.15))
                 await asyncio.sleep(0.002)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,22 @@ async def test_a_set_counts_once_the_server_has_finished_with_the_file(bench, sc
         verdict = await pool.diagnostics(file)
         assert (verdict.verdict, lines(verdict)) == ("fresh", [(2, 1, f"BAD {number}")])
         assert strategies(verdict) == ["push until idle"]
+
+
+async def test_a_server_that_rests_between_what_was_true_and_what_is_has_not_finished(bench, scripted):
+    file, other = bench.project / "a.txt", bench.project / "b.txt"
+    file.write_text("one\n")
+    other.write_text("one\n")
+    server = scripted(status="rests")
+    pool = bench.pool(server, wait=20.0)
+    await asyncio.gather(pool.diagnostics(file), pool.diagnostics(other))
+    for number in range(3):  # both at once, as a rename through a header and its users does
+        file.write_text(f"BAD {number}\n")
+        other.write_text(f"BAD {number}\n")
+        for verdict in await asyncio.gather(pool.diagnostics(file), pool.diagnostics(other)):
+            assert (verdict.verdict, lines(verdict)) == ("fresh", [(1, 1, f"BAD {number}")])
+    # Each is sent once for itself and once for the other one, and not for ever because of each other.
+    assert len(server.received("textDocument/didChange")) <= 12
 
 
 @pytest.mark.parametrize("how", ["once", "older"])

@@ -41,7 +41,7 @@ Its rule is one that a person can check: each ``BAD`` in the text is an error. T
 ``apply``          ask for an edit of its own (workspace/applyEdit) before it answers an action
 ``status``         tell the state of each file as clangd does: "twice" publishes an empty set, then the true one, before
                    it is idle; "once" only the true one; both say nothing for a text that is the same as before;
-                   "older" stamps that with the version before
+                   "older" stamps that with the version before; "rests" is idle between the empty set and the true one
 """
 
 import json
@@ -167,8 +167,10 @@ def publish_with_status(uri, version, text):
         tell(uri, "file is queued")
         rest()
         tell(uri, "parsing main file")
-        if how == "twice":
+        if how in ("twice", "rests"):
             send([], version)
+            if how == "rests":
+                tell(uri, "idle")
             time.sleep(0.05)
         if not same:
             send(find(text), version)
