@@ -136,7 +136,7 @@ def _play(*, mine: bool) -> Figures:
     with scratch() as place, model_server(place.folder) as model, _opened(place, model, mine, "lines") as terminal:
         if mine:
             terminal.send(PANEL)
-            terminal.see("Diagnostics")
+            terminal.see("No diagnostics yet")
             terminal.send(ESCAPE)
             rest(terminal)
         _answer(terminal, model, 50, QUICK, "warm")
