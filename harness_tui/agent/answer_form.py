@@ -18,6 +18,7 @@ from harness_tui.agent.form_program import cut, problems_of, validator_of
 from harness_tui.agent.run_end import RunEnd
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import RunError
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import read_regular
 from harness_tui.core.record import record
@@ -32,7 +33,7 @@ CHECK_S: Final = 10.0
 
 PROGRAM: Final = Path(__file__).with_name("form_program.py")
 _PATTERN_WORDS: Final = frozenset({"pattern", "patternProperties"})
-_FENCED: Final = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+_FENCED: Final = late_pattern(r"```[A-Za-z0-9_-]*[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
 class FormError(Exception):

@@ -6,7 +6,6 @@ Trust and the loader of commands read them with the same code: what runs is what
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -52,6 +51,8 @@ class BraceForm:
 
 def read_toml_prompt(text: str) -> TomlPrompt:
     """Read a command file in TOML, whose line ends are ``\\n``. Raises :class:`TomlFault`."""
+    import tomllib  # few people have such files, and every run imports this module
+
     try:
         values: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

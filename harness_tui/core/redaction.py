@@ -11,10 +11,12 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from harness_tui.core.late_pattern import late_pattern
+
 MARK: Final = "[redacted]"
 _SHORTEST: Final = 8
 
-_SHAPES: Final = re.compile(
+_SHAPES: Final = late_pattern(
     r"sk-[A-Za-z0-9_-]{16,}"
     r"|AIza[A-Za-z0-9_-]{30,}"
     r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"
@@ -23,11 +25,11 @@ _SHAPES: Final = re.compile(
     r"|A(?:KIA|SIA)[A-Z0-9]{16}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
 )
-_BEARER: Final = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+_BEARER: Final = late_pattern(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
 # Each of these begins with what is rare, or takes a run of characters as a whole: a pattern that may begin at every
 # word and runs on to the end of a long line takes half a minute for one tool result.
-_JWT: Final = re.compile(r"eyJ[A-Za-z0-9_-]{10,}+(\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+)?")
-_USERINFO: Final = re.compile(r"(?<=[A-Za-z0-9+.-])://[^/\s:@]+:[^/\s@]+@")
+_JWT: Final = late_pattern(r"eyJ[A-Za-z0-9_-]{10,}+(\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+)?")
+_USERINFO: Final = late_pattern(r"(?<=[A-Za-z0-9+.-])://[^/\s:@]+:[^/\s@]+@")
 
 _BEGINNINGS: Final = (
     *(
@@ -48,7 +50,7 @@ _BEGINNINGS: Final = (
 )
 _WORDS: Final = (b"bearer", b"basic")
 
-SECRET_NAMES: Final = re.compile(
+SECRET_NAMES: Final = late_pattern(
     r"(?i)(api[_-]?key|token|secret|passw(or)?d|credential|private[_-]?key|authorization|cookie)"
 )
 """Names of variables, headers and fields whose values are secrets."""

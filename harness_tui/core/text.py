@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 
 _OSC: Final = r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"
 _STRING: Final = r"\x1b[PX^_][^\x1b]*(?:\x1b\\)?"
 _CSI: Final = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
 _ESCAPE: Final = r"\x1b[ -/]*[0-~]?"
-_SEQUENCES: Final = re.compile(f"{_OSC}|{_STRING}|{_CSI}|{_ESCAPE}")
+_SEQUENCES: Final = late_pattern(f"{_OSC}|{_STRING}|{_CSI}|{_ESCAPE}")
 
 # Bidirectional overrides and isolates, invisible operators, tags, byte order mark: they change
 # what a person sees without being seen. Zero width joiner stays, emoji need it.
-_INVISIBLE: Final = re.compile("[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_INVISIBLE: Final = late_pattern("[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_CONTROL: Final = late_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def _name_of(match: re.Match[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import quote, urljoin
 
 from harness_tui.config.egress_rules import Address, is_name, is_number
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.egress.errors import BadUrlError
@@ -19,10 +20,10 @@ from harness_tui.egress.errors import BadUrlError
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 MAX_CHARS: Final = 8_192
 
-_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL)
-_AMBIGUOUS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff\u2028\u2029]")
-_ESCAPED: Final = re.compile(r"%([0-9A-Fa-f]{2})")
-_LONE_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_URL: Final = late_pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL)
+_AMBIGUOUS: Final = late_pattern(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff\u2028\u2029]")
+_ESCAPED: Final = late_pattern(r"%([0-9A-Fa-f]{2})")
+_LONE_PERCENT: Final = late_pattern(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PATH_SAFE: Final = "/:@!$&'()*+,;=-._~%"
 _SHOWN_CHARS: Final = 100

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.library.arguments import ArgumentLine, Word, read_line
 from harness_tui.library.diagnostics import Findings
 
@@ -18,15 +19,15 @@ Dialect: TypeAlias = Literal["markdown", "braces", "keyed"]
 _TOLD: Final = 20
 """Of how many marks a file is told: after so many it is plain whose file it is."""
 
-_FENCED: Final = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_MARKS: Final = re.compile(
+_FENCED: Final = late_pattern(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_MARKS: Final = late_pattern(
     r"\{\{\s*(?:args|arguments|ARGUMENTS|input)\s*\}\}|\{ARGS\}|\{SCRIPT\}|\$\{input:[^}\n]{0,200}\}"
     r"|\$\{(?:selection|selectedText|file|fileBasename|workspaceFolder)\}|(?<![\w$])[!@]\{[^}\n]{1,300}\}"
 )
-_MARKS_HERE: Final = re.compile(r"\$ARGUMENTS\b|\$\{ARGUMENTS\}|(?<![\w$])!`[^`\n]{1,300}`")
-_KEYED: Final = re.compile(r"(?<![\\$\w])\$([A-Z][A-Z0-9_]*)\b")
-_KEY: Final = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)", re.DOTALL)
-_ANNOUNCED: Final = re.compile(r"\b([A-Z][A-Z0-9_]*)=")
+_MARKS_HERE: Final = late_pattern(r"\$ARGUMENTS\b|\$\{ARGUMENTS\}|(?<![\w$])!`[^`\n]{1,300}`")
+_KEYED: Final = late_pattern(r"(?<![\\$\w])\$([A-Z][A-Z0-9_]*)\b")
+_KEY: Final = late_pattern(r"([A-Z][A-Z0-9_]*)=(.*)", re.DOTALL)
+_ANNOUNCED: Final = late_pattern(r"\b([A-Z][A-Z0-9_]*)=")
 
 
 def note_marks(body: str, first_line: int, findings: Findings, dialect: Dialect = "markdown") -> None:

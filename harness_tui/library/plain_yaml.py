@@ -5,20 +5,20 @@ What is read here is read as the YAML loader reads it; anything that looks the l
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.library.yaml_loader import Mapping, Node, Pair, Parsed, Scalar, Sequence
 
-_KEY: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(?: +(.*)|)")
-_INNER_KEY: Final = re.compile(r"( +)([A-Za-z][A-Za-z0-9_-]*): +(.*)")
-_ITEM: Final = re.compile(r"( *)- +(.*)")
-_PLAIN: Final = re.compile(r"[^\W_].*|[/(<.$_+=].*")
-_QUOTED: Final = re.compile(r"""(?:"([^"\\]*)"|'([^']*)') *""")
+_KEY: Final = late_pattern(r"([A-Za-z][A-Za-z0-9_-]*):(?: +(.*)|)")
+_INNER_KEY: Final = late_pattern(r"( +)([A-Za-z][A-Za-z0-9_-]*): +(.*)")
+_ITEM: Final = late_pattern(r"( *)- +(.*)")
+_PLAIN: Final = late_pattern(r"[^\W_].*|[/(<.$_+=].*")
+_QUOTED: Final = late_pattern(r"""(?:"([^"\\]*)"|'([^']*)') *""")
 _WORDS: Final = r"[A-Za-z0-9][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*"
-_FLOW: Final = re.compile(rf"(\[ *(?:{_WORDS}(?:, *{_WORDS})*)? *\]) *")
-_BLOCK: Final = re.compile(r"([|>])(-?) *")
-_BEYOND: Final = re.compile(r"\[[^\[\]\"'#&*!|>%@`{}]*\][ \t]+[^\s#].*")
+_FLOW: Final = late_pattern(rf"(\[ *(?:{_WORDS}(?:, *{_WORDS})*)? *\]) *")
+_BLOCK: Final = late_pattern(r"([|>])(-?) *")
+_BEYOND: Final = late_pattern(r"\[[^\[\]\"'#&*!|>%@`{}]*\][ \t]+[^\s#].*")
 
 
 def read_plain(header: str) -> Parsed | None:

@@ -11,17 +11,18 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 
-_POINT: Final = re.compile(r"['\"\\$#`()\n]|<<")
-_TEXT_POINT: Final = re.compile(r"[\\$]")
-_INDEX: Final = re.compile(r"\$ARGUMENTS\[(0|[1-9][0-9]?)\]")
-_NAME: Final = re.compile(r"\$(\{?)([^\W\d]\w*)")
-_NUMBER: Final = re.compile(r"\$(?:([1-9])|\{([1-9][0-9]?)(?![0-9]))")
-_ALL: Final = re.compile(r"\$\{?[@*]")
-_ANSI_QUOTED: Final = re.compile(r"\$'(?:[^'\\]|\\.)*'?", re.DOTALL)
-_HEREDOC: Final = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|(\\?)([\w.-]+))")
-_HERE_STRING: Final = re.compile(r"<<<")
+_POINT: Final = late_pattern(r"['\"\\$#`()\n]|<<")
+_TEXT_POINT: Final = late_pattern(r"[\\$]")
+_INDEX: Final = late_pattern(r"\$ARGUMENTS\[(0|[1-9][0-9]?)\]")
+_NAME: Final = late_pattern(r"\$(\{?)([^\W\d]\w*)")
+_NUMBER: Final = late_pattern(r"\$(?:([1-9])|\{([1-9][0-9]?)(?![0-9]))")
+_ALL: Final = late_pattern(r"\$\{?[@*]")
+_ANSI_QUOTED: Final = late_pattern(r"\$'(?:[^'\\]|\\.)*'?", re.DOTALL)
+_HEREDOC: Final = late_pattern(r"<<(-?)[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|(\\?)([\w.-]+))")
+_HERE_STRING: Final = late_pattern(r"<<<")
 _BEFORE_COMMENT: Final = frozenset(" \t\n;|&()")
 
 

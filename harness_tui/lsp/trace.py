@@ -6,11 +6,11 @@ at most. Texts of documents pass here: what is shown goes through the redaction 
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from datetime import UTC, datetime
 from typing import Final
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.redaction import redact
 from harness_tui.core.text import clean_for_display
 
@@ -19,8 +19,8 @@ SHOWN_BYTES: Final = 2_000
 """So much of each message is kept."""
 _UNSAFE: Final = 400
 
-_METHOD: Final = re.compile(r'"method"\s*:\s*"([^"\\]{1,100})"')
-_ID: Final = re.compile(r'"id"\s*:\s*("[^"\\]{0,40}"|-?\d{1,20})')
+_METHOD: Final = late_pattern(r'"method"\s*:\s*"([^"\\]{1,100})"')
+_ID: Final = late_pattern(r'"id"\s*:\s*("[^"\\]{0,40}"|-?\d{1,20})')
 
 
 class Trace:

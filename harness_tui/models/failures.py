@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 from harness_tui.core.redaction import redact
 from harness_tui.core.seams import ModelError, ModelErrorKind
@@ -23,21 +24,21 @@ from harness_tui.models.endpoint import is_loopback
 _TEXT_CHARS: Final = 600
 _RETRY_AFTER_MAX_S: Final = 24 * 3600.0
 
-_CONTEXT: Final = re.compile(
+_CONTEXT: Final = late_pattern(
     r"(?i)context[ _](?:length|window|size)|maximum context|prompt is too long|exceed_context"
     r"|too many (?:input )?tokens|input token count|reduce the length|request too large for the context"
 )
-_FILTER: Final = re.compile(r"(?i)content[_ ]?(?:filter|policy|management)|safety system|responsible ai")
-_QUOTA: Final = re.compile(
+_FILTER: Final = late_pattern(r"(?i)content[_ ]?(?:filter|policy|management)|safety system|responsible ai")
+_QUOTA: Final = late_pattern(
     r"(?i)insufficient_quota|billing|credit balance|exceeded your current quota|payment required"
 )
-_KEY: Final = re.compile(r"(?i)api[ _]?key (?:is )?(?:not valid|invalid|expired)|api_key_invalid|invalid api[ _]?key")
-_RETRY_DELAY: Final = re.compile(r'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"')
+_KEY: Final = late_pattern(r"(?i)api[ _]?key (?:is )?(?:not valid|invalid|expired)|api_key_invalid|invalid api[ _]?key")
+_RETRY_DELAY: Final = late_pattern(r'"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"')
 _PROXY_NOTE: Final = " It goes through the proxy that the environment names"
-_UNSEEN: Final = re.compile(r"(?is)<(style|script)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>")
+_UNSEEN: Final = late_pattern(r"(?is)<(style|script)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>")
 _SAYING: Final = ("message", "detail", "msg", "errors", "error_description", "title")
 """Where the object of an error says to a person what is wrong, in the words of several frameworks."""
-_OVERLOAD: Final = re.compile(r"(?i)overloaded|over capacity|loading model|server is busy|unavailable")
+_OVERLOAD: Final = late_pattern(r"(?i)overloaded|over capacity|loading model|server is busy|unavailable")
 
 _BY_STATUS: Final[dict[int, ModelErrorKind]] = {
     401: "auth",

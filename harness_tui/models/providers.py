@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from harness_tui.config.settings import ProviderSettings
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 from harness_tui.models.endpoint import Endpoint
 from harness_tui.models.key_store import StoredKey, origin
@@ -52,7 +53,7 @@ KEY_PROVIDERS: Final = (
         "ANTHROPIC_BASE_URL",
         "https://api.anthropic.com/v1/",
         "claude-sonnet-5",
-        re.compile(r"claude-sonnet-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?"),
+        late_pattern(r"claude-sonnet-(\d+)(?:-(\d{1,2}))?(?:-\d{8})?"),
         "anthropic",
     ),
     KeyProvider(
@@ -61,7 +62,7 @@ KEY_PROVIDERS: Final = (
         "OPENAI_BASE_URL",
         "https://api.openai.com/v1/",
         "gpt-5",
-        re.compile(r"gpt-(\d+)(?:\.(\d+))?"),
+        late_pattern(r"gpt-(\d+)(?:\.(\d+))?"),
         "openai",
     ),
     KeyProvider(
@@ -70,7 +71,7 @@ KEY_PROVIDERS: Final = (
         "GEMINI_BASE_URL",
         "https://generativelanguage.googleapis.com/v1beta/openai/",
         "gemini-3.5-flash",
-        re.compile(r"(?:models/)?gemini-(\d+)(?:\.(\d+))?-flash"),
+        late_pattern(r"(?:models/)?gemini-(\d+)(?:\.(\d+))?-flash"),
         "google",
     ),
     KeyProvider(
@@ -79,7 +80,7 @@ KEY_PROVIDERS: Final = (
         "OPENROUTER_BASE_URL",
         "https://openrouter.ai/api/v1",
         "anthropic/claude-sonnet-5",
-        re.compile(r"anthropic/claude-sonnet-(\d+)(?:[.-](\d{1,2}))?"),
+        late_pattern(r"anthropic/claude-sonnet-(\d+)(?:[.-](\d{1,2}))?"),
         COMPATIBLE,
     ),
     KeyProvider(
@@ -88,7 +89,7 @@ KEY_PROVIDERS: Final = (
         "GROQ_BASE_URL",
         "https://api.groq.com/openai/v1",
         "openai/gpt-oss-120b",
-        re.compile(r"openai/gpt-oss-(\d+)()b"),
+        late_pattern(r"openai/gpt-oss-(\d+)()b"),
         COMPATIBLE,
     ),
     KeyProvider(
@@ -97,7 +98,7 @@ KEY_PROVIDERS: Final = (
         "MISTRAL_BASE_URL",
         "https://api.mistral.ai/v1",
         "mistral-large-latest",
-        re.compile(r"mistral-large-()()latest"),
+        late_pattern(r"mistral-large-()()latest"),
         COMPATIBLE,
     ),
     KeyProvider(
@@ -106,7 +107,7 @@ KEY_PROVIDERS: Final = (
         "DEEPSEEK_BASE_URL",
         "https://api.deepseek.com/v1",
         "deepseek-chat",
-        re.compile(r"deepseek-v(\d+)(?:\.(\d+))?-pro"),
+        late_pattern(r"deepseek-v(\d+)(?:\.(\d+))?-pro"),
         COMPATIBLE,
     ),
     KeyProvider(
@@ -115,7 +116,7 @@ KEY_PROVIDERS: Final = (
         "XAI_BASE_URL",
         "https://api.x.ai/v1",
         "grok-4.3",
-        re.compile(r"grok-(\d+)(?:\.(\d+))?"),
+        late_pattern(r"grok-(\d+)(?:\.(\d+))?"),
         COMPATIBLE,
     ),
 )
@@ -129,7 +130,7 @@ LOCAL_PROVIDERS: Final = (
 )
 
 
-_OTHER_KINDS: Final = re.compile(
+_OTHER_KINDS: Final = late_pattern(
     r"(?i)embed|whisper|tts|dall-e|moderation|transcribe|realtime|audio|image|sora|imagen|veo-|rerank|babbage|davinci"
 )
 

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from harness_tui.config.bundled_rules import SECRET_FILES
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.seams import Check
 from harness_tui.core.values import Rule
 from harness_tui.permissions.matching import Matcher, PathValue
@@ -68,14 +69,14 @@ def _file_patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     for name in names:
         literal = name.strip("*")
         head, tail = (".*" if part else "" for part in (name.startswith("*"), name.endswith("*")))
-        found.append(re.compile(f"{head}({re.escape(literal)}){tail}", re.IGNORECASE | re.DOTALL))
+        found.append(late_pattern(f"{head}({re.escape(literal)}){tail}", re.IGNORECASE | re.DOTALL))
     return tuple(found)
 
 
 _READ: Final = _file_patterns(SECRET_FILES)
 _EDIT: Final = _file_patterns(PROTECTED_FILES)
 _EDIT_FOLDERS: Final = tuple(
-    re.compile(f"(?:^|/)({re.escape(name)})(?=/|$)", re.IGNORECASE) for name in PROTECTED_FOLDERS
+    late_pattern(f"(?:^|/)({re.escape(name)})(?=/|$)", re.IGNORECASE) for name in PROTECTED_FOLDERS
 )
 
 

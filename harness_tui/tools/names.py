@@ -8,10 +8,11 @@ it is. Bytes that are no text are replaced.
 from __future__ import annotations
 
 import json
-import re
 from typing import Final
 
-_ODD: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+from harness_tui.core.late_pattern import late_pattern
+
+_ODD: Final = late_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def shown_name(name: str) -> str:

@@ -9,6 +9,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display, cut_end
 
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["markdown", "text", "html"]
 
 _HTML: Final = ("text/html", "application/xhtml+xml")
-_TEXT: Final = re.compile(
+_TEXT: Final = late_pattern(
     r"text/.+|application/(?:.+\+)?(?:json|xml|yaml|toml|x-yaml|x-toml|x-ndjson|ndjson|jsonl|javascript|ecmascript"
     r"|x-javascript|typescript|sql|graphql|x-sh|x-shellscript|rtf|x-tex|x-subrip|xhtml\+xml)|message/.+|image/svg\+xml"
 )
-_CHARSET: Final = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
-_META: Final = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
-_CODECS: Final = re.compile(
+_CHARSET: Final = late_pattern(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
+_META: Final = late_pattern(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
+_CODECS: Final = late_pattern(
     r"ascii|utf-8|utf-16(?:-[lb]e)?|iso8859-\d+|cp125\d|cp874|cp866|koi8-[ru]|mac-(?:roman|cyrillic)|shift_jis|cp932"
     r"|euc_jp|iso2022_jp|gb2312|gbk|gb18030|big5|big5hkscs|euc_kr|cp949"
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import re
 from typing import Final
 
 from harness_tui.core.errors import ToolError
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 
-LINE_END: Final = re.compile(r"\r\n|[\r\n]")
+LINE_END: Final = late_pattern(r"\r\n|[\r\n]")
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins as that of UTF-16 does
@@ -17,17 +17,17 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_DECLARED: Final = re.compile(
+_DECLARED: Final = late_pattern(
     rb"""(?:coding[=:][ \t]*|<\?xml[^>]{0,200}?encoding=["']|<meta[^>]{0,200}?charset=["']?)([A-Za-z0-9_.-]{1,40})"""
 )
 _DECLARED_BYTES: Final = 1_024
 _SAMPLE: Final = 64 * 1024
-_STATELESS: Final = re.compile(
+_STATELESS: Final = late_pattern(
     r"iso8859-\d+|cp125\d|cp(?:437|850|852|855|858|866|874|932|949|950)|koi8-[rtu]|mac-\w+|shift_jis|euc_(?:jp|kr)"
     r"|gbk|gb2312|gb18030|big5|big5hkscs|johab"
 )
 """Encodings in which a byte means the same wherever it stands at the beginning of a character."""
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = late_pattern("[\ud800-\udfff]")
 
 
 @record
