@@ -18,8 +18,8 @@ from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.library.arguments import read_line
 from harness_tui.library.library import Library
+from harness_tui.library.slash_completion import Candidate, SlashCompleter
 from harness_tui.library.template import compile_template, fill
-from harness_tui.tui.prompt.completion import Candidate, SlashCompleter
 
 FEW, MANY = 10, 1_000
 FILLING = "Do it with care, say what you did, and stop where you are not sure about $1.\n" * 50

@@ -9,9 +9,9 @@ from typing import Any
 from harness_tui.cli.common import warn
 from harness_tui.cli.streams import write_notice
 from harness_tui.core.events import QuestionAsked
+from harness_tui.core.forms import FormError, FormRun, Step, read_answer
 from harness_tui.core.intents import Answer
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.approval.form import FormError, FormRun, Step, read_answer
 
 ReadLine = Callable[[str], Awaitable[str]]
 """Writes a prompt and returns the line with its end; empty at the end of the input."""

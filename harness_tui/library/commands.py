@@ -14,41 +14,10 @@ from harness_tui.library.command_cache import CommandCache
 from harness_tui.library.command_file import Command, name_key
 from harness_tui.library.diagnostics import Diagnostic
 from harness_tui.library.discovery import Found, Walk
+from harness_tui.library.own_commands import OWN_COMMANDS
 from harness_tui.library.roots import RANK, Root
 
-RESERVED: Final = frozenset(
-    {
-        "agent",
-        "call",
-        "clear",
-        "commands",
-        "compact",
-        "config",
-        "context",
-        "copy",
-        "doctor",
-        "editor",
-        "exit",
-        "export",
-        "fork",
-        "help",
-        "lsp",
-        "mcp",
-        "mode",
-        "model",
-        "new",
-        "permissions",
-        "ps",
-        "quit",
-        "redo",
-        "resume",
-        "sessions",
-        "skills",
-        "theme",
-        "trust",
-        "undo",
-    }
-)
+RESERVED: Final = frozenset(name for own in OWN_COMMANDS for name in (own.name, *own.aliases))
 """Names of Harness's own slash commands, with their aliases: no file ever takes their place."""
 
 _SCOPES: Final = tuple(RANK)

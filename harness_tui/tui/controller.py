@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from harness_tui.core import intents as it
 from harness_tui.core.errors import HarnessError
+from harness_tui.library.own_commands import find_own, split_command
+from harness_tui.library.slash_completion import SlashCompleter
 from harness_tui.tui.approval.bar import GRACE_S, RequestBar
 from harness_tui.tui.approval.page import page_for
 from harness_tui.tui.backend import BackendSession
@@ -15,11 +17,9 @@ from harness_tui.tui.backend_rows import TrustState
 from harness_tui.tui.host import Host, load_backend
 from harness_tui.tui.panel_runner import PanelRunner
 from harness_tui.tui.preview_runner import PreviewRunner
-from harness_tui.tui.prompt.completion import SlashCompleter
 from harness_tui.tui.prompt.popup import CompletionPopup
 from harness_tui.tui.prompt.queue import QueueView
 from harness_tui.tui.screens.trust import TrustDialog
-from harness_tui.tui.slash import find_own, split_command
 from harness_tui.tui.slash_runner import SlashRunner
 from harness_tui.tui.transcript.model import TranscriptModel
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from textual.binding import Binding, BindingType
 
+from harness_tui.library.own_commands import OWN_COMMANDS
 from harness_tui.tui.lines import Line, Span, cells, wrap
 from harness_tui.tui.panels.side import DIAGNOSTIC_KEYS, PROCESS_KEYS
 from harness_tui.tui.prompt.field import PROMPT_KEYS
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.screens.library import LIBRARY_KEYS
 from harness_tui.tui.screens.permissions import PERMISSION_KEYS
-from harness_tui.tui.slash import OWN_COMMANDS
 from harness_tui.tui.transcript.view import TranscriptView
 
 _NAMES = {

@@ -19,14 +19,12 @@ from harness_tui.core.bus import LaggedError, Subscription
 from harness_tui.core.clock import SystemClock, rfc3339
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.text import clean_for_display
+from harness_tui.library.slash_completion import Candidate, offered_candidates
 from harness_tui.tui.backend import Backend, BackendSession, StartOptions
-from harness_tui.tui.backend_library import LibraryRows, OfferRow
+from harness_tui.tui.backend_library import LibraryRows
 from harness_tui.tui.backend_rows import BackendInfo
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.presenter import Presenter
-from harness_tui.tui.prompt.completion import Candidate
-from harness_tui.tui.slash import OWN_COMMANDS
 
 RATE: Final = 15.0
 """How often a second streamed text is drawn."""
@@ -206,29 +204,5 @@ def _replayed(panels: PanelState, history: list[Envelope], since: str) -> Presen
 
 
 def _candidates(rows: LibraryRows, known: LibraryRows | None) -> list[Candidate] | None:
-    """Return what is offered, ``None`` where ``rows`` are what is known. The nearest come first: the project's
-    commands, the person's, prompts of servers, then ours, then skills.
-
-    The names of own commands are reserved, so that the order decides only which is seen first.
-    """
-    if rows == known:
-        return None
-    own = [
-        Candidate(name, own.description, own.hint, "harness", bool(own.hint), own.missing, own.name if alias else "")
-        for own in sorted(OWN_COMMANDS, key=lambda own: own.name)
-        for alias, name in enumerate((own.name, *own.aliases))
-    ]
-    offers = sorted(rows.offers, key=lambda row: (row.source == "bundled", bool(row.reason), row.source != "project"))
-    return [
-        *(_candidate(row) for row in offers if row.kind != "skill"),
-        *(candidate for candidate in own if not candidate.reason),
-        *(_candidate(row) for row in offers if row.kind == "skill"),
-        *(candidate for candidate in own if candidate.reason),
-    ]
-
-
-def _candidate(row: OfferRow) -> Candidate:
-    source = {"skill": f"skill · {row.source}", "prompt": f"mcp · {row.source}"}.get(row.kind, row.source)
-    texts = (row.name, row.description, row.argument_hint, source)
-    name, about, hint, shown = (clean_for_display(text, one_line=True) for text in texts)
-    return Candidate(name, about, hint, shown, reason=row.reason, alias_of=clean_for_display(row.alias_of))
+    """Return what is offered, ``None`` where ``rows`` are what is known."""
+    return None if rows == known else offered_candidates(rows.offers)

@@ -12,10 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from harness_tui.core.errors import HarnessError
+from harness_tui.library.own_commands import find_own, split_command
 from harness_tui.tui.prompt.preview import PreviewBox
 from harness_tui.tui.prompt.preview_lines import preview_lines, preview_title
 from harness_tui.tui.screens.reader import Reader
-from harness_tui.tui.slash import find_own, split_command
 
 if TYPE_CHECKING:
     from textual.timer import Timer

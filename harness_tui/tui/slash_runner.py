@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from harness_tui.core import intents as it
 from harness_tui.core.text import clean_for_display
+from harness_tui.library.own_commands import MODES, OwnCommand
 from harness_tui.tui.help import help_lines
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import Line, ListRow, two_ends
@@ -17,7 +18,6 @@ from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.screens.reader import Reader
 from harness_tui.tui.server_commands import server_command
 from harness_tui.tui.session_runner import SessionRunner
-from harness_tui.tui.slash import MODES, OwnCommand
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp

@@ -12,7 +12,7 @@ import pytest
 
 from harness_tui.cli.app import harness
 from harness_tui.cli.entry import VERBS
-from harness_tui.tui.slash import OWN_COMMANDS
+from harness_tui.library.own_commands import OWN_COMMANDS
 
 _VERB = re.compile(r"(?:`|\$ |^ *)harness ([a-z][a-z-]*)(?: ([a-z][a-z-]*)\b(?![/.:=]))?", re.MULTILINE)
 _SLASH = re.compile(r"(?<![\w/.<>\\:)}*~`\"'$-])[`\"']?/([a-z][a-z0-9-]*)(?![\w/.*<{-]|:\w)")

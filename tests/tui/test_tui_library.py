@@ -25,11 +25,11 @@ from harness_tui.core import intents as it
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.messages import UserMessage
+from harness_tui.library.slash_completion import Candidate, SlashCompleter, hint_after, value_being_typed
 from harness_tui.tui.editing import open_in_editor
 from harness_tui.tui.lines import line_cells, plain
 from harness_tui.tui.panels.library import entry_rows, finding_rows
 from harness_tui.tui.panels.state import PanelState
-from harness_tui.tui.prompt.completion import Candidate, SlashCompleter, hint_after, value_being_typed
 from harness_tui.tui.prompt.preview_lines import preview_lines
 from harness_tui.tui.screens.library import LibraryScreen
 from harness_tui.tui.state import SessionState

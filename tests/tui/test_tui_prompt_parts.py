@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness_tui.tui.lines import line_cells, plain
-from harness_tui.tui.prompt.completion import (
+from harness_tui.library.own_commands import OWN_COMMANDS, find_own, split_command
+from harness_tui.library.slash_completion import (
     Candidate,
     SlashCompleter,
-    candidate_line,
     name_being_typed,
     name_typed,
 )
+from harness_tui.tui.lines import line_cells, plain
+from harness_tui.tui.prompt.completion import candidate_line
 from harness_tui.tui.prompt.history import PromptHistory
 from harness_tui.tui.prompt.paste import PasteShelf
-from harness_tui.tui.slash import OWN_COMMANDS, find_own, split_command
 
 
 def completer(*names: str) -> SlashCompleter:

@@ -14,10 +14,10 @@ from harness_tui.core.event_parts import (
     PreviewFile,
     UrlPreview,
 )
+from harness_tui.core.forms import FormError, Step, read_answer
 from harness_tui.core.intents import Answer
 from harness_tui.core.values import Question, QuestionOption
 from harness_tui.tui.approval.choices import choices_for, preview_lines, title_of
-from harness_tui.tui.approval.form import FormError, Step, read_answer
 from harness_tui.tui.approval.page import ApprovalPage, QuestionPage
 from harness_tui.tui.approval.view import RequestView, Sheet, detail_lines, entry_line
 from harness_tui.tui.lines import line_cells, plain

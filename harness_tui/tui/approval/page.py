@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness_tui.core import events as ev
 from harness_tui.core.event_parts import CommandPart, CommandPreview
+from harness_tui.core.forms import FormError, FormRun, read_answer
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.approval.choices import (
     NO,
@@ -22,7 +23,6 @@ from harness_tui.tui.approval.choices import (
     preview_lines,
     title_of,
 )
-from harness_tui.tui.approval.form import FormError, FormRun, read_answer
 from harness_tui.tui.lines import Line, wrap
 
 if TYPE_CHECKING:

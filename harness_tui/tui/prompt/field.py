@@ -17,7 +17,7 @@ from harness_tui.tui.prompt.editor import MessageEditor
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from harness_tui.tui.prompt.completion import Completer
+    from harness_tui.library.slash_completion import Completer
     from harness_tui.tui.prompt.history import PromptHistory
     from harness_tui.tui.prompt.popup import CompletionPopup
 
@@ -205,7 +205,7 @@ class PromptField(MessageEditor):
     def _hint(self) -> str:
         if self._completer is None or not self.text.startswith("/") or not self.cursor_at_end_of_text:
             return ""
-        from harness_tui.tui.prompt.completion import name_typed
+        from harness_tui.library.slash_completion import name_typed
 
         typed = name_typed(self.text)
         return self._completer.hint(*typed) if typed is not None else ""
@@ -215,7 +215,7 @@ class PromptField(MessageEditor):
         line, column = self.cursor_location
         if self._completer is None or line != 0 or not self.text.startswith("/"):
             return None
-        from harness_tui.tui.prompt.completion import name_being_typed
+        from harness_tui.library.slash_completion import name_being_typed
 
         return name_being_typed(self.text, column)
 
@@ -227,7 +227,7 @@ class PromptField(MessageEditor):
         line, column = self.cursor_location
         if self._completer is None or line != 0 or not self.text.startswith("/"):
             return None
-        from harness_tui.tui.prompt.completion import value_being_typed
+        from harness_tui.library.slash_completion import value_being_typed
 
         return value_being_typed(self.text, column)
 

@@ -8,8 +8,9 @@ from typing import Final
 from textual import on
 from textual.message import Message
 
+from harness_tui.library.slash_completion import Candidate
 from harness_tui.tui.lines import ListRow, cells
-from harness_tui.tui.prompt.completion import Candidate, candidate_line
+from harness_tui.tui.prompt.completion import candidate_line
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette

@@ -1,4 +1,4 @@
-"""The TUI's own slash commands: one table that completion, help and dispatch read."""
+"""Harness's own slash commands: one table that completion, help and dispatch of every front end read."""
 
 from __future__ import annotations
 
