@@ -13,18 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from textual import events, on, work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.worker import Worker, WorkerState
 
 from harness_tui.tui.prompt.editor import MessageEditor
 from harness_tui.tui.prompt.field import PromptField
+from harness_tui.tui.reading import ReadingApp
 from harness_tui.tui.status import StatusLine
-from harness_tui.tui.theme import Palette
-from harness_tui.tui.transcript.model import TranscriptModel
-from harness_tui.tui.transcript.scrollmark import ScrollMark
-from harness_tui.tui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
     from harness_tui.tui.approval.bar import RequestBar
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
 QUIT_AGAIN_S: Final = 2.0
 
 
-class HarnessApp(App[None]):
+class HarnessApp(ReadingApp):
     """The full-screen front end of one project."""
 
     CSS_PATH = "app.tcss"
@@ -54,14 +51,10 @@ class HarnessApp(App[None]):
         Binding("ctrl+q", "leave", "Leave", show=False),
         Binding("ctrl+z", "suspend_process", "Stop; fg in the shell goes on", show=False, priority=True),
         Binding("ctrl+b,f2", "toggle_panel", "Side panel", show=False),
-        Binding("ctrl+o", "toggle_details", "Show all output, or fold it", show=False),
         Binding("shift+tab", "next_mode", "Next mode: ask, accept-edits, plan", show=False),
         Binding("ctrl+t", "session('next_agent')", "Next agent", show=False),
         Binding("ctrl+g", "session('hand_over')", "Let build carry out the plan", show=False),
-        Binding("pageup", "transcript_page(-1)", "Transcript: page up", show=False),
-        Binding("pagedown", "transcript_page(1)", "Transcript: page down", show=False),
-        Binding("ctrl+home", "transcript_start", "Transcript: start", show=False),
-        Binding("ctrl+end", "transcript_end", "Transcript: end", show=False),
+        *ReadingApp.BINDINGS,
         Binding("f1", "help", "Help", show=False),
     ]
 
@@ -69,21 +62,17 @@ class HarnessApp(App[None]):
         super().__init__()
         self.start_folder, self.options, self.backend_name = start, options, backend
         self.theme = "ansi-dark"
-        self.palette = Palette()
-        self.transcript = TranscriptView(TranscriptModel(), self.palette, id="transcript")
         self.prompt = PromptField()
         self.status = StatusLine(self.palette)
         self.unsent: list[tuple[str, str]] = [(options.message, options.message)] if options.message else []
         self.controller: Controller | None = None
-        self._mark = ScrollMark(self.palette)
         self._interrupted = -QUIT_AGAIN_S
-        self._details = False
 
     def compose(self) -> ComposeResult:
         """Transcript over prompt over status line."""
         with Horizontal(id="main"):
             yield self.transcript
-            yield self._mark
+            yield self.scroll_mark
         with Vertical(id="dock"):
             yield self.prompt
         yield self.status
@@ -172,25 +161,6 @@ class HarnessApp(App[None]):
         if self.controller is not None:
             self.controller.take_back_last()
 
-    @on(events.Key)
-    def _on_key_without_focus(self, event: events.Key) -> None:
-        if self.focused is None and event.is_printable and event.character and self.prompt.display:
-            self.prompt.focus()
-            self.prompt.insert(event.character)
-
-    @on(TranscriptView.Typed)
-    def _on_typed_away(self, event: TranscriptView.Typed) -> None:
-        self.prompt.focus()
-        self.prompt.insert(event.character)
-
-    @on(TranscriptView.Scrolled)
-    def _on_scrolled(self, event: TranscriptView.Scrolled) -> None:
-        self._mark.show_place(event.top, event.height, event.total)
-
-    @on(ScrollMark.Moved)
-    def _on_mark_moved(self, event: ScrollMark.Moved) -> None:
-        self.transcript.go_to_share(event.share)
-
     @on(events.Resize)
     def _on_resized(self) -> None:
         self.prompt.close_completion()
@@ -266,11 +236,6 @@ class HarnessApp(App[None]):
         if self.controller is not None:
             self.controller.panel.toggle()
 
-    def action_toggle_details(self) -> None:
-        """Show every output whole, or folded."""
-        self._details = not self._details
-        self.transcript.set_details(self._details)
-
     def action_next_mode(self) -> None:
         """Go to the next mode."""
         if self.controller is not None:
@@ -280,18 +245,6 @@ class HarnessApp(App[None]):
         """Do something with the session."""
         if self.controller is not None:
             getattr(self.controller, what)()
-
-    def action_transcript_page(self, way: int) -> None:
-        """Move the transcript by a page."""
-        self.transcript.action_page(way)
-
-    def action_transcript_start(self) -> None:
-        """Go to the first line."""
-        self.transcript.action_start()
-
-    def action_transcript_end(self) -> None:
-        """Go to the end."""
-        self.transcript.action_end()
 
 
 def _load_controller(app: HarnessApp) -> Controller:
