@@ -7,9 +7,9 @@ in the tasks of their callers. Imports the SDK: ``sdk.load`` gets it in a thread
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from enum import Enum, auto
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import httpx2
 from mcp import Client, MCPError
@@ -25,6 +25,8 @@ from mcp_types import (
     Implementation,
     ListRootsResult,
     PromptListChangedNotification,
+    ResourceListChangedNotification,
+    ResourceUpdatedNotification,
     Root,
     ToolListChangedNotification,
 )
@@ -52,6 +54,8 @@ from harness_tui.mcp.reasons import (
 from harness_tui.mcp.repair import MODERN_FROM, Repairs
 from harness_tui.mcp.streamable import HttpTransport
 from harness_tui.mcp.transport import StdioTransport
+from harness_tui.mcp.watched import Watched
+from harness_tui.mcp.watching import keep_watching
 
 _STDERR_S: Final = 0.1
 _SETTLE_S: Final = 1.0
@@ -61,6 +65,8 @@ _RELIST_S: Final = 0.2
 _RELISTEN_S: Final = 5.0
 
 OnListing: TypeAlias = Callable[[Listing], None]
+OnResource: TypeAlias = Callable[[str], None]
+T = TypeVar("T")
 
 
 class _Command(Enum):
@@ -83,12 +89,16 @@ class Connection:
         mode: str,
         means: Means,
         on_listing: OnListing,
+        on_resource: OnResource,
+        watched: Watched,
     ) -> None:
         self._server = server
         self._people = means.people
         self._mode = mode
         self._root = means.root
         self._on_listing = on_listing
+        self._on_resource = on_resource
+        self._watched = watched
         self._repairs = Repairs(validate_server_result)
         self.exchange = Exchange(self._repairs)
         self.transport: StdioTransport | HttpTransport = (
@@ -138,6 +148,7 @@ class Connection:
                 self._settle(listing)
                 if self._may_subscribe(client):
                     self._accompany(self._listen(client))
+                self._accompany(keep_watching(client, self._watched))
                 await self._attend(client)
         except asyncio.CancelledError:
             self._settle(StartError("was stopped while it started", where=self._server.name))
@@ -260,8 +271,10 @@ class Connection:
 
     async def _on_message(self, message: object) -> None:
         match message:
-            case ToolListChangedNotification() | PromptListChangedNotification():
+            case ToolListChangedNotification() | PromptListChangedNotification() | ResourceListChangedNotification():
                 self._want_refresh()
+            case ResourceUpdatedNotification(params=params):
+                self._on_resource(params.uri)
             case _:
                 pass  # progress goes to its call; the rest is not asked for
 
@@ -283,14 +296,15 @@ class Connection:
 
     def _may_subscribe(self, client: Client) -> bool:
         capabilities = client.server_capabilities
-        changes = (capabilities.tools, capabilities.prompts)
+        changes = (capabilities.tools, capabilities.prompts, capabilities.resources)
         return client.protocol_version >= MODERN_FROM and any(part and part.list_changed for part in changes)
 
     async def _listen(self, client: Client) -> None:
         """Keep a subscription to list changes open; events arrive at the message handler, too."""
         while True:
             try:
-                async with client.listen(tools_list_changed=True, prompts_list_changed=True) as changes:
+                lists = client.listen(tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True)
+                async with lists as changes:
                     async for _ in changes:
                         self._want_refresh()
             except (SubscriptionLost, TimeoutError):
@@ -319,10 +333,7 @@ class Connection:
         content = tuple(block.model_dump(by_alias=True, exclude_none=True) for block in result.content)
         return CallOutcome(content, result.structured_content, result.is_error)
 
-    async def get_prompt(self, name: str, arguments: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
-        """Return the messages of a prompt as pairs of role and content block in wire form."""
+    async def ask(self, operation: Callable[[Client], Awaitable[T]]) -> T:
+        """Make the requests of ``operation``. Raises what the SDK raises; cancelling tells the server."""
         with self._people.calling(self._server.name):
-            result = await self._connected().get_prompt(name, cast(dict[str, str], without_surrogates(arguments)))
-        return [
-            (message.role, message.content.model_dump(by_alias=True, exclude_none=True)) for message in result.messages
-        ]
+            return await operation(self._connected())

@@ -13,6 +13,7 @@ from mcp_types import Prompt, Tool
 from harness_tui.core.seams import PromptArgument, PromptSpec
 from harness_tui.core.text import cut_end
 from harness_tui.mcp.listing import Listing, Quarantined, ToolDefinition
+from harness_tui.mcp.reading import list_resources, list_templates
 from harness_tui.mcp.reasons import METHOD_NOT_FOUND, plain_words
 from harness_tui.mcp.repair import MODERN_FROM, Repairs
 
@@ -27,6 +28,9 @@ async def discover(client: Client, repairs: Repairs, server: str) -> Listing:
     left_out: dict[str, str] = {}
     tools = await _tools(client, repairs, left_out) if client.server_capabilities.tools is not None else {}
     prompts = await _prompts(client, server, left_out) if client.server_capabilities.prompts is not None else {}
+    serves_resources = client.server_capabilities.resources is not None
+    resources = await list_resources(client, server, left_out) if serves_resources else ()
+    templates = await list_templates(client, server, left_out) if serves_resources else ()
     protocol = client.protocol_version
     return Listing(
         tools=tuple(sorted(tools.values(), key=lambda tool: tool.name)),
@@ -35,6 +39,9 @@ async def discover(client: Client, repairs: Repairs, server: str) -> Listing:
         protocol=protocol,
         era="modern" if protocol >= MODERN_FROM else "legacy",
         instructions=client.instructions,
+        resources=resources,
+        templates=templates,
+        completes=client.server_capabilities.completions is not None,
     )
 
 

@@ -7,6 +7,7 @@ import json
 from typing import Any, Final, Literal, TypeAlias
 
 from harness_tui.core.record import record
+from harness_tui.core.resources import ResourceSpec, ResourceTemplate
 from harness_tui.core.seams import PromptSpec
 
 Era: TypeAlias = Literal["modern", "legacy"]
@@ -53,7 +54,10 @@ class Quarantined:
 
 @record
 class Listing:
-    """Everything that one server offers. ``protocol`` is the revision that was negotiated."""
+    """Everything that one server offers. ``protocol`` is the revision that was negotiated.
+
+    ``completes``: it offers values for the arguments of prompts and templates.
+    """
 
     tools: tuple[ToolDefinition, ...] = ()
     prompts: tuple[PromptSpec, ...] = ()
@@ -61,6 +65,9 @@ class Listing:
     protocol: str | None = None
     era: Era | None = None
     instructions: str | None = None
+    resources: tuple[ResourceSpec, ...] = ()
+    templates: tuple[ResourceTemplate, ...] = ()
+    completes: bool = False
 
     def tool(self, name: str) -> ToolDefinition | None:
         """Return the tool that the server calls ``name``."""

@@ -19,7 +19,7 @@ from harness_tui.core.paths import make_private_folder, read_regular, write_atom
 from harness_tui.core.record import record
 from harness_tui.mcp.listing import Listing
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Goes up when the file's shape changes; other formats count as absent."""
 
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness_tui.config.settings import McpServerSettings
-from harness_tui.core.errors import HarnessError, RefusedError
+from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Notice, ServerChanged
 from harness_tui.core.patterns import matches
 from harness_tui.core.redaction import REDACTOR, SECRET_NAMES
 from harness_tui.core.seams import AuditSink, EventSink, ProcessSpawner, PromptMessage, PromptSpec
+from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.egress.egress import Egress
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.listing import CallOutcome, Listing, ServerStatus, ToolDefinition
@@ -26,7 +27,9 @@ from harness_tui.mcp.manifest import ManifestCache
 from harness_tui.mcp.means import Means
 from harness_tui.mcp.names import exposed_names, sanitised
 from harness_tui.mcp.people import People
+from harness_tui.mcp.prompts import McpPrompts, not_ready
 from harness_tui.mcp.reasons import CallError
+from harness_tui.mcp.resources import McpResources
 from harness_tui.mcp.supervisor import Supervisor
 from harness_tui.mcp.token_store import TokenStore
 from harness_tui.mcp.tool import McpTool
@@ -35,7 +38,7 @@ STARTS_AT_ONCE: Final = 3
 
 
 class McpPool:
-    """A ``ToolSource`` and a ``PromptSource`` over all configured servers.
+    """A ``ToolSource`` and a ``PromptSource`` over all configured servers; ``resources`` is their ``ResourceSource``.
 
     ``cache_dir`` holds manifests, ``root`` is the project root, ``reserved`` are the names of built-in tools.
     ``people``: servers may ask a person while they are called; ``logins`` is the file that keeps logins.
@@ -66,6 +69,8 @@ class McpPool:
         self._supervisors = {
             name: Supervisor(servers[name], means=means, events=self, slots=slots) for name in sorted(servers)
         }
+        self.resources = McpResources(self._supervisors, self._supervisor)
+        self._prompts = McpPrompts(self._supervisors, self._supervisor)
         self._tools: dict[str, McpTool] | None = None
         self._opening: asyncio.Task[None] | None = None
         self._loaded = False
@@ -170,7 +175,7 @@ class McpPool:
             if (found := self.find(name)) is not None:
                 return found
             if supervisor.listing is None:
-                raise _not_ready(supervisor)
+                raise not_ready(supervisor)
         return self.find(name)
 
     def server_tools(self, name: str) -> Sequence[McpTool]:
@@ -222,44 +227,19 @@ class McpPool:
                 self._audit.record("mcp_call", server=server, tool=tool, result=result, elapsed_ms=elapsed)
         return outcome
 
-    # --- prompts ---------------------------------------------------------------------------------
+    # --- prompts and resources -------------------------------------------------------------------
 
     def prompts(self) -> Sequence[PromptSpec]:
         """Return the prompts of all servers known now, by server, then name."""
-        return tuple(
-            prompt
-            for supervisor in self._supervisors.values()
-            if supervisor.startable and supervisor.listing is not None
-            for prompt in supervisor.listing.prompts
-        )
+        return self._prompts.prompts()
 
     async def late_prompts(self, command: str) -> bool:
-        """Wait for the start of the server that ``command`` names; tell whether its prompts are known only now.
-
-        That is the server of ``mcp:server:prompt``, ``server:prompt`` or ``mcp__server__prompt`` whose name is the
-        longest. Raises ``CallError`` with the reason why it cannot tell its prompts, ``RefusedError`` when it is not
-        trusted.
-        """
-        able = [
-            supervisor
-            for name, supervisor in self._supervisors.items()
-            if supervisor.listing is None and _names_server(command, name)
-        ]
-        for supervisor in sorted(able, key=lambda one: -len(one.server.name)):
-            start = supervisor.begin()
-            if start is not None:
-                await asyncio.wait({start})
-            if supervisor.listing is None:
-                raise _not_ready(supervisor)
-            return True
-        return False
+        """Wait for the start of the server that ``command`` names; see :meth:`McpPrompts.late_prompts`."""
+        return await self._prompts.late_prompts(command)
 
     async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> Sequence[PromptMessage]:
         """Fetch a prompt's messages, starting the server when needed. Raises ``HarnessError``."""
-        from harness_tui.mcp.prompts import prompt_messages
-
-        messages = await self._supervisor(server).get_prompt(name, dict(arguments))
-        return await asyncio.to_thread(prompt_messages, f"{server}:{name}", messages)
+        return await self._prompts.get_prompt(server, name, arguments)
 
     # --- what is known ---------------------------------------------------------------------------
 
@@ -325,6 +305,12 @@ class McpPool:
         if changes:
             self._notice("info", name, f"the tools of MCP server {name} changed: {changes}", None)
 
+    def resource_changed(self, supervisor: Supervisor, uri: str) -> None:
+        """Tell that a resource that was attached is another one by now."""
+        name = supervisor.server.name
+        shown = cut_end(clean_for_display(f"{name}:{uri}", one_line=True), 200)
+        self._notice("info", name, f"the resource {shown} changed", f"mention @{shown} again to attach it as it is now")
+
     def remarked(self, supervisor: Supervisor, text: str) -> None:
         """Publish something odd that a server does."""
         name = supervisor.server.name
@@ -343,19 +329,6 @@ class McpPool:
             await asyncio.to_thread(self._cache.save, supervisor.server, listing)
         except OSError as error:
             self.remarked(supervisor, f"what it offers could not be cached: {error.strerror or error}")
-
-
-def _not_ready(supervisor: Supervisor) -> HarnessError:
-    reason = supervisor.reason or f"it is {supervisor.state}"
-    where = f"MCP server {supervisor.server.name}"
-    refused = not supervisor.server.trusted
-    return (RefusedError if refused else CallError)(f"not ready: {reason}", where=where)
-
-
-def _names_server(command: str, server: str) -> bool:
-    """Tell whether ``command`` is written like a prompt of ``server``; blanks in a name are typed as ``_``."""
-    word = "_".join(server.split())
-    return command.startswith((f"mcp:{word}:", f"mcp/{word}/", f"{word}:", f"{word}/", f"mcp__{word}__"))
 
 
 def _changed(supervisor: Supervisor) -> ServerChanged:

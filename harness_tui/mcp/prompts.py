@@ -1,19 +1,89 @@
-"""The messages of a server's prompt as the core knows messages: verbatim text, everything else attached."""
+"""Prompts of servers, and their messages as the core knows messages: verbatim text, everything else attached."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, cast
 
+from harness_tui.core.errors import HarnessError, RefusedError
 from harness_tui.core.limits import ATTACHMENT_BYTES
 from harness_tui.core.messages import Attachment
-from harness_tui.core.seams import PromptMessage
+from harness_tui.core.seams import PromptMessage, PromptSpec
 from harness_tui.mcp.content import IMAGE_TO_MODEL_BYTES, sniff
+from harness_tui.mcp.reasons import CallError
+from harness_tui.mcp.supervisor import Supervisor
 
 _NOT_BASE64: Final = "left out: its data is not valid base64"
+
+
+class McpPrompts:
+    """The prompts of the servers in ``supervisors``.
+
+    ``find`` returns a supervisor by name, or raises ``HarnessError`` with the names that there are.
+    """
+
+    def __init__(self, supervisors: Mapping[str, Supervisor], find: Callable[[str], Supervisor]) -> None:
+        self._supervisors = supervisors
+        self._find = find
+
+    def prompts(self) -> Sequence[PromptSpec]:
+        """Return the prompts of all servers known now, by server, then name."""
+        return tuple(
+            prompt
+            for supervisor in self._supervisors.values()
+            if supervisor.startable and supervisor.listing is not None
+            for prompt in supervisor.listing.prompts
+        )
+
+    async def late_prompts(self, command: str) -> bool:
+        """Wait for the start of the server that ``command`` names; tell whether its prompts are known only now.
+
+        That is the server of ``mcp:server:prompt``, ``server:prompt`` or ``mcp__server__prompt`` whose name is the
+        longest. Raises ``CallError`` with the reason why it cannot tell its prompts, ``RefusedError`` when it is not
+        trusted.
+        """
+        able = [
+            supervisor
+            for name, supervisor in self._supervisors.items()
+            if supervisor.listing is None and _names_server(command, name)
+        ]
+        for supervisor in sorted(able, key=lambda one: -len(one.server.name)):
+            start = supervisor.begin()
+            if start is not None:
+                await asyncio.wait({start})
+            if supervisor.listing is None:
+                raise not_ready(supervisor)
+            return True
+        return False
+
+    async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> Sequence[PromptMessage]:
+        """Fetch a prompt's messages, starting the server when needed. Raises ``HarnessError``."""
+
+        async def fetch(client: Any) -> list[tuple[str, dict[str, Any]]]:
+            from harness_tui.mcp import reading  # the SDK is there by now
+
+            return await reading.get_prompt(client, name, dict(arguments))
+
+        messages = await self._find(server).ask(name, fetch)
+        return await asyncio.to_thread(prompt_messages, f"{server}:{name}", messages)
+
+
+def not_ready(supervisor: Supervisor) -> HarnessError:
+    """Return the error that says why a server cannot tell what it offers."""
+    reason = supervisor.reason or f"it is {supervisor.state}"
+    where = f"MCP server {supervisor.server.name}"
+    refused = not supervisor.server.trusted
+    return (RefusedError if refused else CallError)(f"not ready: {reason}", where=where)
+
+
+def _names_server(command: str, server: str) -> bool:
+    """Tell whether ``command`` is written like a prompt of ``server``; blanks in a name are typed as ``_``."""
+    word = "_".join(server.split())
+    return command.startswith((f"mcp:{word}:", f"mcp/{word}/", f"{word}:", f"{word}/", f"mcp__{word}__"))
 
 
 def prompt_messages(prompt: str, messages: Sequence[tuple[str, dict[str, Any]]]) -> list[PromptMessage]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.event_parts import ServerDetail
@@ -18,15 +18,18 @@ from harness_tui.core.values import McpState
 from harness_tui.mcp import sdk
 from harness_tui.mcp.deadlines import OnProgress, within
 from harness_tui.mcp.listing import CallOutcome, Listing
-from harness_tui.mcp.means import Means
+from harness_tui.mcp.means import Means, SupervisorEvents
 from harness_tui.mcp.reasons import (
     UNSUPPORTED_PROTOCOL,
     CallError,
     StartError,
     plain_words,
 )
+from harness_tui.mcp.watched import Watched
 
 if TYPE_CHECKING:
+    from mcp import Client
+
     from harness_tui.mcp.connection import Connection
 
 BACK_OFF_S: Final = (1.0, 2.0, 4.0)
@@ -35,22 +38,6 @@ FAILURE_WINDOW_S: Final = 300.0
 STOP_S: Final = 5.0
 
 T = TypeVar("T")
-
-
-class SupervisorEvents(Protocol):
-    """Who wants to know. Called on the loop, must be quick."""
-
-    def state_changed(self, supervisor: Supervisor) -> None:
-        """State or reason changed."""
-        ...
-
-    def listing_changed(self, supervisor: Supervisor, before: Listing | None) -> None:
-        """What the server offers is known, or changed."""
-        ...
-
-    def remarked(self, supervisor: Supervisor, text: str) -> None:
-        """The server does something odd that a person should know of."""
-        ...
 
 
 class Supervisor:
@@ -70,6 +57,7 @@ class Supervisor:
         self.mend: str | None = None
         self.listing: Listing | None = None
         self.starts = 0
+        self.watched = Watched()
         self._means = means
         self._events = events
         self._slots = slots
@@ -100,6 +88,11 @@ class Supervisor:
     def offered(self) -> bool:
         """Whether its tools are to be shown: a failed server keeps them, its next use starts it again."""
         return self._startable
+
+    @property
+    def running(self) -> bool:
+        """Whether a request needs no start."""
+        return self._usable() is not None
 
     @property
     def starting(self) -> asyncio.Task[None] | None:
@@ -242,6 +235,8 @@ class Supervisor:
             mode=mode,
             means=self._means,
             on_listing=self._relisted,
+            on_resource=self._resource_changed,
+            watched=self.watched,
         )
         self._latest = connection
         connection.start()
@@ -314,6 +309,10 @@ class Supervisor:
         if self.state == "ready":
             self._set("ready", listing.remark)
 
+    def _resource_changed(self, uri: str) -> None:
+        if self.watched.change(uri):
+            self._events.resource_changed(self, uri)
+
     # --- calls -----------------------------------------------------------------------------------
 
     async def call_tool(
@@ -329,10 +328,13 @@ class Supervisor:
             connection, tool, lambda report: connection.call_tool(tool, arguments, report), on_progress
         )
 
-    async def get_prompt(self, name: str, arguments: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
-        """Fetch a prompt as pairs of role and content block. Raises :class:`CallError`."""
+    async def ask(self, what: str, operation: Callable[[Client], Awaitable[T]]) -> T:
+        """Make the requests of ``operation``, which ``what`` names, starting the server when needed.
+
+        Raises :class:`CallError`.
+        """
         connection = await self.ready()
-        return await self._request(connection, name, lambda _: connection.get_prompt(name, arguments))
+        return await self._request(connection, what, lambda _: connection.ask(operation))
 
     def _offered(self, tool: str, fingerprint: str | None) -> None:
         """Make sure that what is called is what was shown: a manifest may be old, a server may change its mind."""
