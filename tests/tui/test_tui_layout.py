@@ -165,3 +165,59 @@ def test_blocks_that_are_replaced_keep_the_places_of_the_others() -> None:
     screen.sync()
     assert screen.rows == ["a:0", "x:0", "y:0", "c:0"]
     assert [block.index for block in screen.model.blocks] == [0, 1, 2, 3]
+
+
+def test_a_block_that_comes_before_the_reader_moves_nothing() -> None:
+    screen = Screen(3, 3, 3, 3)
+    assert screen.rows
+    screen.layout.move(-3)
+    before = screen.rows
+    screen.model.replace(0, [TallBlock("x", 2), TallBlock("y", 9)])
+    screen.sync()
+    assert screen.rows == before
+
+
+def test_an_answer_that_is_cut_into_blocks_under_the_reader_stays_where_it_was() -> None:
+    screen = Screen(2, 10, 2)
+    assert screen.rows
+    screen.layout.move(-4)
+    assert screen.rows == ["b:4", "b:5", "b:6", "b:7"]
+    screen.model.replace(1, [TallBlock("x", 3), TallBlock("y", 7)])  # the same ten rows as two blocks
+    screen.sync()
+    assert screen.rows == ["y:1", "y:2", "y:3", "y:4"]
+
+
+def test_what_grows_below_the_reader_is_told_until_they_are_at_the_end_again() -> None:
+    screen = Screen(5, 5)
+    assert screen.rows
+    screen.layout.move(-3)
+    assert not screen.layout.grown_below
+    screen.grow(1, 7)
+    assert (screen.layout.grown_below, screen.layout.new_below) == (True, 0)
+    screen.layout.to_end()
+    assert not screen.layout.grown_below
+
+
+def test_what_was_drawn_before_a_new_width_is_drawn_again_in_idle_moments_nearest_first() -> None:
+    screen = Screen(*[2] * 8)
+    for _ in range(2):
+        assert screen.rows
+        screen.layout.move(-4)
+    screen.layout.resize(10, 4)
+    assert screen.rows[0] == "c:0"
+    screen.drawn.clear()
+    assert screen.layout.wrap_more(1)
+    assert screen.drawn == ["e"]
+    assert screen.layout.wrap_more(2)
+    assert not screen.layout.wrap_more(2)
+    assert screen.drawn == ["e", "f", "g", "h"]  # a and b were never in sight
+    assert screen.rows[0] == "c:0"
+
+
+def test_a_line_is_brought_into_sight_with_some_above_it() -> None:
+    screen = Screen(9, 9, 9)
+    assert screen.rows
+    screen.layout.to_line(1, 5, above=2)
+    assert screen.rows == ["b:3", "b:4", "b:5", "b:6"]
+    assert screen.layout.shows(1, 5)
+    assert not screen.layout.shows(1, 7)

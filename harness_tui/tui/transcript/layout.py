@@ -31,9 +31,12 @@ class TranscriptLayout(Generic[Row]):
         self.width = 80
         self.height = 24
         self.follow = True
-        self._anchor = 0
+        self._reading: Block | None = None
+        self._place = 0
         self._offset = 0
         self._seen = 0
+        self._grown = False
+        self._stale: set[int] = set()
 
     # --- changes -------------------------------------------------------------------------------------
 
@@ -42,6 +45,7 @@ class TranscriptLayout(Generic[Row]):
         if changes.reset:
             self._rows, self._heights, self.follow = [], [], True
             self._anchor = self._offset = 0
+            self._reading, self._stale = None, set()
         self._blocks = blocks
         first = min(changes.first_new, len(self._rows))
         if changes.reset:
@@ -54,8 +58,23 @@ class TranscriptLayout(Generic[Row]):
             self._rows[block.index] = None
         self._dirty(first)
         if self.follow:
-            self._seen = len(blocks)
+            self._seen, self._grown = len(blocks), False
+        else:
+            self._grown = self._grown or first < len(blocks) or bool(changes.touched)
+            self._stay()
         self._anchor = min(self._anchor, max(0, len(blocks) - 1))
+
+    def _stay(self) -> None:
+        """Keep the reader's place where blocks before it came or went, or the one that is read became several."""
+        if (block := self._reading) is None:
+            return
+        if block.index < len(self._blocks) and self._blocks[block.index] is block:
+            self._anchor = block.index
+            return
+        self._anchor = min(self._anchor, max(0, len(self._blocks) - 1))
+        while self._anchor + 1 < len(self._rows) and self._offset >= self._measure(self._anchor):
+            self._offset -= self._measure(self._anchor)
+            self._anchor += 1
 
     def resize(self, width: int, height: int) -> None:
         """Take a new size; at a new width every block must be drawn again."""
@@ -65,12 +84,22 @@ class TranscriptLayout(Generic[Row]):
             old, self.width = self.width, width
             self._heights = [max(1, size * old // width) for size in self._heights]
             self._offset = self._offset * old // width
+            self._stale |= {index for index, rows in enumerate(self._rows) if rows is not None}
             self.redraw()
 
     def redraw(self) -> None:
         """Forget what was drawn: styles, colours or folds changed."""
         self._rows = [None] * len(self._rows)
         self._dirty(0)
+
+    def wrap_more(self, count: int) -> bool:
+        """Draw a few of the blocks that had been drawn at an earlier width, the nearest first; return whether any is
+        left. For idle moments: heights are known again then, so that nothing moves when the reader gets there."""
+        self._stale = {index for index in self._stale if index < len(self._rows) and self._rows[index] is None}
+        for index in sorted(self._stale, key=lambda index: abs(index - self._anchor))[:count]:
+            self._stale.discard(index)
+            self._measure(index)
+        return bool(self._stale)
 
     def redraw_block(self, index: int) -> None:
         """Forget what was drawn of one block."""
@@ -85,8 +114,7 @@ class TranscriptLayout(Generic[Row]):
         if self.follow:
             if lines >= 0:
                 return
-            self._place_at_end()
-            self._seen, self.follow = len(self._blocks), False
+            self._leave_end()
         self._offset += lines
         while self._offset < 0 and self._anchor > 0:
             self._anchor -= 1
@@ -100,23 +128,37 @@ class TranscriptLayout(Generic[Row]):
 
     def to_end(self) -> None:
         """Follow the end."""
-        self.follow, self._seen = True, len(self._blocks)
+        self.follow, self._seen, self._grown = True, len(self._blocks), False
 
     def to_start(self) -> None:
         """Go to the first line."""
         if self.total > self.height:
-            self.follow, self._anchor, self._offset = False, 0, 0
-            self._seen = len(self._blocks)
+            self._leave_end()
+            self._anchor = self._offset = 0
 
     def to_block(self, index: int) -> None:
         """Bring a block into sight; where its first line is seen already, nothing moves."""
-        if any(self.block_at(row) == (index, 0) for row in range(self.height)):
+        if self.shows(index, 0):
             return
-        if self.follow:
-            self.follow, self._seen = False, len(self._blocks)
-        self._anchor, self._offset = index, 0
+        self.to_line(index, 0)
+
+    def to_line(self, index: int, line: int, *, above: int = 0) -> None:
+        """Put a line of a block at the top, or ``above`` lines under it where there are as many before it."""
+        self._leave_end()
+        self._anchor, self._offset = index, line
+        if above:
+            self.move(-above)
         if self._lines_below(self.height) <= self.height:
             self.to_end()
+
+    def shows(self, index: int, line: int) -> bool:
+        """Tell whether a line of a block is in sight."""
+        return any(self.block_at(row) == (index, line) for row in range(self.height))
+
+    def rows_of(self, index: int) -> Sequence[Row]:
+        """Return all rows of a block, drawn now where they are not."""
+        self._measure(index)
+        return self._rows[index] or ()
 
     def to_share(self, share: float) -> None:
         """Go to a place between 0 (start) and 1 (end)."""
@@ -124,11 +166,10 @@ class TranscriptLayout(Generic[Row]):
         if share >= 1:
             self.to_end()
             return
+        self._leave_end()
         starts = self._all_starts()
         self._anchor = max(0, min(len(self._rows) - 1, bisect_right(starts, line) - 1))
         self._offset = line - starts[self._anchor]
-        if self.follow:
-            self.follow, self._seen = False, len(self._blocks)
 
     # --- what is in sight ----------------------------------------------------------------------------
 
@@ -145,7 +186,12 @@ class TranscriptLayout(Generic[Row]):
     @property
     def new_below(self) -> int:
         """How many blocks came since the reader left the end."""
-        return 0 if self.follow else len(self._blocks) - self._seen
+        return 0 if self.follow else max(0, len(self._blocks) - self._seen)
+
+    @property
+    def grown_below(self) -> bool:
+        """Whether anything came or changed since the reader left the end."""
+        return not self.follow and self._grown
 
     def visible(self) -> list[Row]:
         """Return the rows in sight, at most ``height``; fewer only when the whole transcript is shorter."""
@@ -173,7 +219,22 @@ class TranscriptLayout(Generic[Row]):
             index, line = index + 1, line - size
         return None
 
+    @property
+    def _anchor(self) -> int:
+        """The block at the top; it is remembered itself, for its place may change."""
+        return self._place
+
+    @_anchor.setter
+    def _anchor(self, index: int) -> None:
+        self._place = index
+        self._reading = self._blocks[index] if index < len(self._blocks) else None
+
     # --- inside --------------------------------------------------------------------------------------
+
+    def _leave_end(self) -> None:
+        if self.follow:
+            self._place_at_end()
+            self.follow, self._seen, self._grown = False, len(self._blocks), False
 
     def _place_at_end(self) -> None:
         need, index = self.height, len(self._rows)
