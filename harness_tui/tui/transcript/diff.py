@@ -1,92 +1,191 @@
-"""Unified diffs as styled lines: line numbers, signs that stand without colour, words that changed underlined."""
+"""Unified diffs read into rows, and drawn one under the other: line numbers, signs that stand without colour, what
+changed within a line underlined, the colours of the language.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from typing import Final
+from pathlib import PurePosixPath
+from typing import Final, Literal, TypeAlias
 
 from harness_tui.tui.lines import Line, Span, wrap
+from harness_tui.tui.transcript.highlight import Highlighter
+
+Sign: TypeAlias = Literal["+", "-", " ", "@", "#", "\\"]
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
 _HEADINGS: Final = ("diff ", "moved from ")
 """Lines between the diffs of several files; a line of a file begins with a sign or a blank."""
 _MAX_WORD_DIFF: Final = 400
+_MAX_PAIRS: Final = 40
+_STYLES: Final[dict[str, str]] = {"+": "added", "-": "removed", "@": "hunk", "#": "bold", "\\": "muted", " ": ""}
 
 
-def diff_lines(text: str, width: int) -> list[Line]:
-    """Draw a unified diff within ``width`` cells.
+@dataclass(slots=True)
+class DiffRow:
+    """One row: ``sign`` is that of the diff, ``@`` for the head of a hunk, ``#`` for a file, ``\\`` for a remark.
 
-    File headers are left out: the title names the file, and of several each has its line ``diff PATH`` before it.
+    ``old`` and ``new`` are line numbers from 1. ``marks`` are ranges of ``text`` that differ from the row that it
+    replaces, or is replaced by. ``spans`` are the text in the colours of its language, where there are any.
     """
-    rows = _rows(text)
-    digits = max((len(number) for number, _, _, _ in rows), default=1)
+
+    sign: Sign
+    text: str
+    old: int | None = None
+    new: int | None = None
+    path: str = ""
+    marks: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    spans: list[Span] | None = None
+
+    @property
+    def style(self) -> str:
+        """The words of style for its sign."""
+        return _STYLES[self.sign]
+
+    def styled(self) -> list[Span]:
+        """Return the text as spans; what is marked is underlined."""
+        spans = self.spans if self.spans is not None else [(self.text, "")]
+        return _underlined([(text, f"{self.style} {self._syntax(words)}".strip()) for text, words in spans], self.marks)
+
+    def _syntax(self, words: str) -> str:
+        """Of a changed line strings stay in its own colour: green and red mean something else there."""
+        return "" if self.sign in "+-" and words == "string" else words
+
+
+def parse_diff(text: str) -> list[DiffRow]:
+    """Return the rows of a unified diff; file headers are left out, of several files each has a row with its name."""
+    rows: list[DiffRow] = []
+    old = new = 0
+    in_hunk, path = False, ""
+    for line in text.split("\n"):
+        if match := _HUNK.match(line):
+            old, new, in_hunk = int(match[1]), int(match[2]), True
+            rows.append(DiffRow("@", f"⋯{match[3]}", path=path))
+        elif line.startswith(_HEADINGS):
+            path = line.removeprefix("diff ")
+            rows.append(DiffRow("#", path, path=path))
+            in_hunk = False
+        elif not in_hunk:
+            if line.startswith(("--- ", "+++ ")) and not line.endswith("/dev/null"):
+                path = line[4:]
+        elif line.startswith("+"):
+            rows.append(DiffRow("+", line[1:], new=new, path=path))
+            new += 1
+        elif line.startswith("-"):
+            rows.append(DiffRow("-", line[1:], old=old, path=path))
+            old += 1
+        elif line.startswith("\\"):
+            rows.append(DiffRow("\\", line[2:], path=path))
+        elif line or old:
+            rows.append(DiffRow(" ", line[1:], old, new, path=path))
+            old, new = old + 1, new + 1
+    while rows and rows[-1].sign == " " and not rows[-1].text:
+        rows.pop()
+    for removed, added in changed_runs(rows):
+        if len(removed) == len(added) <= _MAX_PAIRS:
+            for before, after in zip(removed, added, strict=True):
+                _mark_words(before, after)
+    return rows
+
+
+def changed_runs(rows: Sequence[DiffRow]) -> Iterator[tuple[list[DiffRow], list[DiffRow]]]:
+    """Yield removed rows with the added ones right behind them."""
+    place = 0
+    while place < len(rows):
+        removed: list[DiffRow] = []
+        added: list[DiffRow] = []
+        for sign, found in (("-", removed), ("+", added)):
+            while place < len(rows) and rows[place].sign == sign:
+                found.append(rows[place])
+                place += 1
+        if removed or added:
+            yield removed, added
+        else:
+            place += 1
+
+
+def colour(rows: Sequence[DiffRow], highlighter: Highlighter) -> None:
+    """Give the rows the colours of their files' languages; those whose colours are not loaded stay as they are."""
+    begin = 0
+    for place in range(len(rows) + 1):
+        if place == len(rows) or rows[place].sign in "@#":
+            hunk = rows[begin:place]
+            for other in "-+":  # the old side, then the new one, as a whole: a string may go over several lines
+                _colour_side([row for row in hunk if row.sign in (other, " ")], highlighter)
+            begin = place + 1
+
+
+def _colour_side(rows: list[DiffRow], highlighter: Highlighter) -> None:
+    name = PurePosixPath(rows[0].path).name if rows else ""
+    if not name:
+        return
+    lines = highlighter.lines("\n".join(row.text for row in rows), highlighter.language_of(name))
+    if lines is not None and len(lines) == len(rows):
+        for row, spans in zip(rows, lines, strict=True):
+            row.spans = spans
+
+
+def unified_lines(rows: Sequence[DiffRow], width: int) -> list[Line]:
+    """Draw rows one under the other, within ``width`` cells."""
+    digits = max((len(str(_number(row))) for row in rows), default=1)
     lines: list[Line] = []
-    for number, sign, spans, style in rows:
-        gutter: Line = ((f"{number:>{digits}} ", "muted"), (f"{sign} ", style))
-        lines.extend(wrap(spans, width, first=gutter, rest=((" " * (digits + 3), ""),)))
+    for row in rows:
+        number = _number(row)
+        sign = row.sign if row.sign in "+-" else " "
+        gutter: Line = ((f"{number:>{digits}} ", "muted"), (f"{sign} ", row.style))
+        lines.extend(wrap(row.styled(), width, first=gutter, rest=((" " * (digits + 3), ""),)))
     return lines
+
+
+def diff_lines(text: str, width: int, highlighter: Highlighter | None = None) -> list[Line]:
+    """Draw a unified diff within ``width`` cells, one line under the other."""
+    rows = parse_diff(text)
+    if highlighter is not None:
+        colour(rows, highlighter)
+    return unified_lines(rows, width)
 
 
 def count_changes(text: str) -> tuple[int, int]:
     """Return how many lines a unified diff adds and removes."""
-    rows = _rows(text)
-    return sum(sign == "+" for _, sign, _, _ in rows), sum(sign == "-" for _, sign, _, _ in rows)
+    rows = parse_diff(text)
+    return sum(row.sign == "+" for row in rows), sum(row.sign == "-" for row in rows)
 
 
-_Row = tuple[str, str, list[Span], str]
+def _number(row: DiffRow) -> int | str:
+    number = row.old if row.sign == "-" else row.new
+    return "" if number is None else number
 
 
-def _rows(text: str) -> list[_Row]:
-    """Return ``(line number, sign, spans, style)`` for every line of the diff but its file headers."""
-    rows: list[_Row] = []
-    old = new = 0
-    in_hunk = False
-    for line in text.split("\n"):
-        if match := _HUNK.match(line):
-            old, new, in_hunk = int(match[1]), int(match[2]), True
-            rows.append(("", " ", [(f"⋯{match[3]}", "hunk")], "hunk"))
-        elif line.startswith(_HEADINGS):
-            rows.append(("", " ", [(line.removeprefix("diff "), "bold")], "bold"))
-            in_hunk = False
-        elif not in_hunk:
+def _mark_words(before: DiffRow, after: DiffRow) -> None:
+    """Mark what differs in a removed line and its replacement, where they have much in common."""
+    if max(len(before.text), len(after.text)) > _MAX_WORD_DIFF:
+        return
+    matcher = SequenceMatcher(None, before.text, after.text, autojunk=False)
+    if matcher.quick_ratio() < 0.5:
+        return
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
             continue
-        elif line.startswith("+"):
-            rows.append((str(new), "+", [(line[1:], "added")], "added"))
-            new += 1
-        elif line.startswith("-"):
-            rows.append((str(old), "-", [(line[1:], "removed")], "removed"))
-            old += 1
-        elif line.startswith("\\"):
-            rows.append(("", " ", [(line[2:], "muted")], "muted"))
-        elif line or old:
-            rows.append((str(new), " ", [(line[1:], "")], ""))
-            old, new = old + 1, new + 1
-    while rows and rows[-1][1] == " " and not rows[-1][2][0][0]:
-        rows.pop()
-    _mark_words(rows)
-    return rows
+        if a < b:
+            before.marks.append((a, b))
+        if c < d:
+            after.marks.append((c, d))
 
 
-def _mark_words(rows: list[_Row]) -> None:
-    """Underline what differs in a removed line that is followed by exactly its replacement."""
-    for place in range(len(rows) - 1):
-        before, after = rows[place], rows[place + 1]
-        alone = (place == 0 or rows[place - 1][1] != "-") and (place + 2 >= len(rows) or rows[place + 2][1] != "+")
-        if before[1] != "-" or after[1] != "+" or not alone:
-            continue
-        old, new = before[2][0][0], after[2][0][0]
-        if max(len(old), len(new)) > _MAX_WORD_DIFF:
-            continue
-        matcher = SequenceMatcher(None, old, new, autojunk=False)
-        if matcher.quick_ratio() < 0.5:
-            continue
-        marked_old: list[Span] = []
-        marked_new: list[Span] = []
-        for tag, a, b, c, d in matcher.get_opcodes():
-            mark = "" if tag == "equal" else " underline"
-            if a < b:
-                marked_old.append((old[a:b], f"removed{mark}"))
-            if c < d:
-                marked_new.append((new[c:d], f"added{mark}"))
-        before[2][:], after[2][:] = marked_old, marked_new
+def _underlined(spans: list[Span], marks: Sequence[tuple[int, int]]) -> list[Span]:
+    if not marks:
+        return spans
+    edges = sorted({place for mark in marks for place in mark})
+    found: list[Span] = []
+    start = 0
+    for text, style in spans:
+        end = start + len(text)
+        cuts = [start, *(edge for edge in edges if start < edge < end), end]
+        for a, b in zip(cuts, cuts[1:], strict=False):
+            marked = any(first <= a < last for first, last in marks)
+            found.append((text[a - start : b - start], f"{style} underline".strip() if marked else style))
+        start = end
+    return found

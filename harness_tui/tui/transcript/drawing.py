@@ -16,7 +16,8 @@ from harness_tui.tui.transcript.blocks import (
     ToolBlock,
     UserBlock,
 )
-from harness_tui.tui.transcript.diff import diff_lines
+from harness_tui.tui.transcript.diff import DiffRow, colour, parse_diff, unified_lines
+from harness_tui.tui.transcript.diff_split import SPLIT_CELLS, split_lines
 from harness_tui.tui.transcript.highlight import Highlighter
 from harness_tui.tui.transcript.model import Block
 
@@ -159,8 +160,10 @@ class BlockRenderer:
         if block.state == "waiting":
             return lines  # the request shows what would happen
         if block.diff:
-            body = [(*_INDENT, *line) for line in diff_lines(block.diff, width - 2)]
-            lines.extend(self._limit(block, body, FOLDED_LINES * 2))
+            rows = parse_diff(block.diff)
+            shown = rows[: OPEN_LINES if self.unfolded(block) else FOLDED_LINES * 2 + 1]
+            body = [(*_INDENT, *line) for line in self._diff(shown, width - 2)]
+            lines.extend(self._limit(block, body, FOLDED_LINES * 2, hidden=len(rows) - len(shown)))
         show_output = block.output and (not block.diff or block.state == "failed" or self.unfolded(block))
         if show_output:
             text = block.output if len(block.output) < 200_000 else block.output[-200_000:]
@@ -172,6 +175,10 @@ class BlockRenderer:
             body = [line for row in shown for line in self._row(row, width)]
             lines.extend(self._limit(block, body, keep, hidden=len(source) - len(shown), tail=end))
         return lines
+
+    def _diff(self, rows: list[DiffRow], width: int) -> list[Line]:
+        colour(rows, self.highlighter)
+        return split_lines(rows, width) if width >= SPLIT_CELLS else unified_lines(rows, width)
 
     def _row(self, row: str, width: int) -> list[Line]:
         return wrap([(row, "muted")], width, first=_RULE, rest=_RULE)

@@ -14,6 +14,8 @@ from harness_tui.tui.lines import Span
 MAX_CHARS: Final = 40_000
 """Longer code is drawn plain: colours are not worth a stalled screen."""
 
+_FILE: Final = "file:"
+
 _STYLES: Final = (
     ("Token.Keyword", "keyword"),
     ("Token.Operator.Word", "keyword"),
@@ -41,7 +43,7 @@ class Highlighter:
 
     def lines(self, code: str, language: str) -> list[list[Span]] | None:
         """Return ``code`` as lines of spans, or ``None`` while (or when) there are no colours for it."""
-        language = language.strip().lower()
+        language = language.strip() if language.startswith(_FILE) else language.strip().lower()
         if not language or len(code) > MAX_CHARS:
             return None
         if language not in self._lexers:
@@ -50,14 +52,21 @@ class Highlighter:
         lexer = self._lexers[language]
         return None if lexer is None else self._split(lexer.get_tokens(code))
 
+    @staticmethod
+    def language_of(name: str) -> str:
+        """Return the language of a file by its name, in the form that :meth:`lines` and :meth:`load` take."""
+        stem, dot, suffix = name.rpartition(".")
+        return f"{_FILE}x.{suffix}" if dot and stem else f"{_FILE}{name}"
+
     def load(self, languages: Iterable[str]) -> None:
         """Import lexers; takes tens of milliseconds, so call it in a thread. Unknown languages stay plain."""
-        from pygments.lexers import get_lexer_by_name
+        from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
         from pygments.util import ClassNotFound
 
         for language in languages:
+            find = get_lexer_for_filename if language.startswith(_FILE) else get_lexer_by_name
             try:
-                self._lexers[language] = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+                self._lexers[language] = find(language.removeprefix(_FILE), stripnl=False, ensurenl=False)
             except ClassNotFound:
                 self._lexers[language] = None
 
