@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final, Literal, TypeAlias
 
@@ -57,31 +58,10 @@ class DiffRow:
 
 def parse_diff(text: str) -> list[DiffRow]:
     """Return the rows of a unified diff; file headers are left out, of several files each has a row with its name."""
-    rows: list[DiffRow] = []
-    old = new = 0
-    in_hunk, path = False, ""
+    reader = _Reader()
     for line in text.split("\n"):
-        if match := _HUNK.match(line):
-            old, new, in_hunk = int(match[1]), int(match[2]), True
-            rows.append(DiffRow("@", f"⋯{match[3]}", path=path))
-        elif line.startswith(_HEADINGS):
-            path = line.removeprefix("diff ")
-            rows.append(DiffRow("#", path, path=path))
-            in_hunk = False
-        elif not in_hunk:
-            if line.startswith(("--- ", "+++ ")) and not line.endswith("/dev/null"):
-                path = line[4:]
-        elif line.startswith("+"):
-            rows.append(DiffRow("+", line[1:], new=new, path=path))
-            new += 1
-        elif line.startswith("-"):
-            rows.append(DiffRow("-", line[1:], old=old, path=path))
-            old += 1
-        elif line.startswith("\\"):
-            rows.append(DiffRow("\\", line[2:], path=path))
-        elif line or old:
-            rows.append(DiffRow(" ", line[1:], old, new, path=path))
-            old, new = old + 1, new + 1
+        reader.take(line)
+    rows = reader.rows
     while rows and rows[-1].sign == " " and not rows[-1].text:
         rows.pop()
     for removed, added in changed_runs(rows):
@@ -89,6 +69,47 @@ def parse_diff(text: str) -> list[DiffRow]:
             for before, after in zip(removed, added, strict=True):
                 _mark_words(before, after)
     return rows
+
+
+class _Reader:
+    """Reads a diff line by line; a line that looks like a header is one only outside of a hunk."""
+
+    def __init__(self) -> None:
+        self.rows: list[DiffRow] = []
+        self._old = self._new = 0
+        self._in_hunk = False
+        self._path = ""
+
+    def take(self, line: str) -> None:
+        if match := _HUNK.match(line):
+            self._old, self._new, self._in_hunk = int(match[1]), int(match[2]), True
+            self._add("@", f"⋯{match[3]}")
+        elif line.startswith(_HEADINGS):
+            self._path, self._in_hunk = line.removeprefix("diff "), False
+            self._add("#", self._path)
+        elif self._in_hunk:
+            self._take_row(line)
+        elif line.startswith(("--- ", "+++ ")) and not line.endswith("/dev/null"):
+            self._path = line[4:]
+
+    def _take_row(self, line: str) -> None:
+        match line[:1]:
+            case "+":
+                self._add("+", line[1:], new=self._new)
+                self._new += 1
+            case "-":
+                self._add("-", line[1:], old=self._old)
+                self._old += 1
+            case "\\":
+                self._add("\\", line[2:])
+            case _ if line or self._old:
+                self._add(" ", line[1:], self._old, self._new)
+                self._old, self._new = self._old + 1, self._new + 1
+            case _:
+                pass
+
+    def _add(self, sign: Sign, text: str, old: int | None = None, new: int | None = None) -> None:
+        self.rows.append(DiffRow(sign, text, old, new, self._path))
 
 
 def changed_runs(rows: Sequence[DiffRow]) -> Iterator[tuple[list[DiffRow], list[DiffRow]]]:
@@ -184,7 +205,7 @@ def _underlined(spans: list[Span], marks: Sequence[tuple[int, int]]) -> list[Spa
     for text, style in spans:
         end = start + len(text)
         cuts = [start, *(edge for edge in edges if start < edge < end), end]
-        for a, b in zip(cuts, cuts[1:], strict=False):
+        for a, b in pairwise(cuts):
             marked = any(first <= a < last for first, last in marks)
             found.append((text[a - start : b - start], f"{style} underline".strip() if marked else style))
         start = end
