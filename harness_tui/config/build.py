@@ -11,6 +11,7 @@ from harness_tui.config.agents import built_in_agents
 from harness_tui.config.entry_checks import check_headers, check_provider, check_url
 from harness_tui.config.fragment import Keys
 from harness_tui.config.layers import Layers, Leaf
+from harness_tui.config.login_keys import check_login, with_paths
 from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
 from harness_tui.config.rules import spread
@@ -253,9 +254,25 @@ class Builder:
             lazy=values.get("lazy", True),
             timeout=McpTimeouts(**values.get("timeout", {})),
             tools=values.get("tools", {}),
-            oauth=values.get("oauth", {}),
+            oauth=self._login(keys, values, where),
+            server_name=values.get("server_name"),
+            repair=values.get("repair", True),
             source=where,
         )
+
+    def _login(self, keys: Keys, values: dict[str, Any], where: str) -> dict[str, Any]:
+        options: dict[str, Any] = values.get("oauth", {})
+        for name in ("oauth", "server_name"):
+            if values.get(name) and not values.get("url"):
+                place = self._place((*keys, name), where)
+                raise HarnessError(f"{name!r} goes with a 'url' only", where=place, mend="take it away", code="no-url")
+        if options and any(name.lower() == "authorization" for name in values.get("headers", {})):
+            place = self._place((*keys, "oauth"), where)
+            message = "the header 'Authorization' already says who asks, so 'oauth' would not be used"
+            raise HarnessError(message, where=place, mend="keep one of them", code="grant")
+        if "{env:" not in repr(options) and "{file:" not in repr(options):
+            check_login((*keys, "oauth"), options, where, self._place)
+        return with_paths(options, lambda names, text: self._path((*keys, "oauth", *names), text))
 
     def _path(self, keys: Keys, text: str | None) -> str | None:
         """Return a file or working folder, absolute: relative to the project for its own files, else to the file.

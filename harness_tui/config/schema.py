@@ -14,15 +14,10 @@ from pydantic_core import PydanticCustomError
 
 from harness_tui.config.bundled_rules import PERMISSIONS
 from harness_tui.config.egress_rules import read_rule
+from harness_tui.config.login_schema import Login, LoginModel, Text
 from harness_tui.config.settings import PROVIDER_KINDS
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-
-
-def _text(value: Any) -> Any:
-    if isinstance(value, str) and not value.strip():
-        raise PydanticCustomError("empty", "must not be empty")
-    return value
 
 
 def _command(value: Any) -> Any:
@@ -79,27 +74,8 @@ def _extra_body(value: Any) -> Any:
     return value
 
 
-def _oauth(value: Any) -> Any:
-    if value is False or value is None:
-        return {}
-    for name in value if isinstance(value, dict) else ():
-        if name not in _OAUTH:
-            close = difflib.get_close_matches(str(name), _OAUTH, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(_OAUTH)}"
-            raise ValueError(f"unknown key {name!r}; {hint}")
-    if isinstance(value, dict) and value.get("grant") not in (None, *_GRANTS):
-        raise ValueError(f"unknown grant {value['grant']!r}; known are {', '.join(_GRANTS)}")
-    return value
-
-
-_OAUTH: Final = (
-    *("scope", "client_id", "client_secret", "issuer", "token_auth", "redirect_port", "client_metadata_url"),
-    *("grant", "private_key", "signing_algorithm"),
-)
-_GRANTS: Final = ("authorization_code", "client_credentials")
 _OWN_BODY: Final = ("model", "messages", "stream", "tools")
 
-Text = Annotated[str, BeforeValidator(_text)]
 Command = Annotated[
     list[str],
     BeforeValidator(_command),
@@ -185,7 +161,10 @@ class McpTimeoutsModel(Strict):
 
 
 class McpServerModel(Strict):
-    """One MCP server: a ``command`` or a ``url``."""
+    """One MCP server: a ``command`` or a ``url``.
+
+    ``server_name``: what a gateway at the URL knows it by. ``repair: false``: its messages are taken as they come.
+    """
 
     command: Command | None = None
     url: Text | None = None
@@ -198,7 +177,9 @@ class McpServerModel(Strict):
     lazy: bool = True
     timeout: McpTimeoutsModel = McpTimeoutsModel()
     tools: dict[str, bool] = {}
-    oauth: Annotated[dict[str, Any], BeforeValidator(_oauth)] = {}
+    oauth: Login = LoginModel()
+    server_name: Text | None = None
+    repair: bool = True
 
 
 class LspServerModel(Strict):

@@ -91,7 +91,8 @@ class McpServerSettings:
     """One MCP server: a ``command`` (stdio) or a ``url`` (HTTP).
 
     ``trusted`` is false for an entry of a folder that the person has not trusted: it is listed and never started.
-    ``source`` is ``file:line``. ``error`` says why the entry cannot be used, while its neighbours can.
+    ``source`` is ``file:line``. ``error`` says why the entry cannot be used, while its neighbours can. ``server_name``
+    is what a gateway at ``url`` knows the server by; without ``repair`` its messages are taken as they come.
     """
 
     name: str
@@ -107,6 +108,8 @@ class McpServerSettings:
     timeout: McpTimeouts = McpTimeouts()
     tools: dict[str, bool] = field(default_factory=dict[str, bool])
     oauth: dict[str, Any] = field(default_factory=dict[str, Any])
+    server_name: str | None = None
+    repair: bool = True
     source: str = ""
     trusted: bool = True
     error: str | None = None

@@ -184,12 +184,3 @@ def test_a_damaged_file_of_logins_is_named_and_left_alone(logins: Path) -> None:
 def test_a_token_without_an_end_is_not_called_old() -> None:
     assert seconds_left({"tokens": {"access_token": "x"}, "received": time.time()}) is None
     assert seconds_left({}) is None
-
-
-def test_the_keys_of_a_login_are_checked() -> None:
-    from harness_tui.config.schema import McpServerModel
-
-    with pytest.raises(ValueError, match="unknown key 'scopes'; did you mean 'scope'"):
-        McpServerModel.model_validate({"url": "https://a.example", "oauth": {"scopes": "x"}})
-    with pytest.raises(ValueError, match="unknown grant 'password'"):
-        McpServerModel.model_validate({"url": "https://a.example", "oauth": {"grant": "password"}})
