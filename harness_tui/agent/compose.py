@@ -76,7 +76,11 @@ class Composer:
 
     async def plain(self, text: str, attachments: Sequence[Attachment], piped: str | None = None) -> UserMessage:
         """Return a message that is no command, with what it mentions attached, and data below it."""
-        more, warnings = await self._parts.library.attach_mentions(text, read_gate=self._read_gate("person"))
+        more, warnings = await self._parts.library.attach_mentions(
+            text,
+            read_gate=self._read_gate("person"),
+            agents=[agent.name for agent in self._parts.settings.agents.values() if agent.mode != "primary"],
+        )
         for warning in warnings:
             self._publish(Notice("warning", "mention", warning))
         return _with_data(UserMessage(text, (*attachments, *more)), piped)

@@ -253,10 +253,15 @@ class Library:
                 return await self._not_found(line, call, around, prompts)
 
     async def attach_mentions(
-        self, text: str, *, read_gate: ReadGate | None = None, images: bool = True
+        self,
+        text: str,
+        *,
+        read_gate: ReadGate | None = None,
+        images: bool = True,
+        agents: Collection[str] = (),
     ) -> tuple[tuple[Attachment, ...], tuple[str, ...]]:
-        """Return the attachments that a typed message mentions, and a warning for each that is not attached."""
-        reader = MentionReader(self._project.root, images=images)
+        """Return what a typed message mentions, ``agents`` too, and a warning for each that is not attached."""
+        reader = MentionReader(self._project.root, images=images, agents=agents)
         await reader.attach(find_mentions(text), read_gate or inside_only(self._project.root))
         return tuple(reader.attachments), tuple(reader.warnings)
 

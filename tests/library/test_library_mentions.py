@@ -13,6 +13,7 @@ from library_scene import Expand, Scene
 from harness_tui.library.expansion import Surroundings
 from harness_tui.library.lexer import find_mentions
 from harness_tui.library.library import expand_file
+from harness_tui.library.mentions import mention_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 20
 
@@ -200,3 +201,87 @@ async def test_the_home_folder_is_understood(
     able = replace(around, read_gate=FakeReadGate())
     found = await expand_file(scene.write("t.md", "@~/notes.txt"), "", able)
     assert [item.path for item in found.attachments] == [str(scene.home / "notes.txt")]
+
+
+@pytest.mark.rule("3.4.15")
+async def test_lines_of_a_file_are_attached_alone(scene: Scene) -> None:
+    scene.write("root/a.py", "one\ntwo\nthree\nfour\n")
+    scene.write("root/b.py#L2", "called so")
+    text = "@a.py#L2-3, @a.py#L2-L3 and @a.py#L4. but @b.py#L2 and (@a.py)"
+    attachments, warnings = await scene.library().attach_mentions(text)
+    assert [(item.path, item.content) for item in attachments] == [
+        ("a.py#L2-3", "two\nthree\n"),
+        ("a.py#L4", "four\n"),
+        ("b.py#L2", "called so"),
+        ("a.py", "one\ntwo\nthree\nfour\n"),
+    ]
+    assert warnings == ()
+
+
+@pytest.mark.rule("3.4.15")
+async def test_lines_that_are_not_there_are_a_warning(scene: Scene) -> None:
+    scene.write("root/a.py", "one\n")
+    scene.write("root/data.bin", b"a\x00b")
+    scene.write("root/folder/x", "")
+    attachments, warnings = await scene.library().attach_mentions(
+        "@a.py#L2 @a.py#L0 @a.py#L3-1 @data.bin#L1 @folder#L1 @a.py#L1-9"
+    )
+    assert [item.content for item in attachments] == ["one\n"]
+    reasons = ["ends before line 2", "counted from 1", "counted from 1", "binary", "no lines"]
+    assert [reason in warning for reason, warning in zip(reasons, warnings, strict=True)] == [True] * 5
+
+
+@pytest.mark.rule("3.4.15")
+async def test_far_lines_are_cut_as_a_whole_file_is(scene: Scene) -> None:
+    scene.write("root/long.txt", "x" * 99 + "\n" + "y" * 300_000 + "\nend\n")
+    (second,) = (await scene.library().attach_mentions("@long.txt#L2"))[0]
+    assert second.truncated
+    assert (second.content or "").splitlines()[0].count("y") == 256 * 1024
+    (third,) = (await scene.library().attach_mentions("@long.txt#L3"))[0]
+    assert third.content == "end\n"
+
+
+@pytest.mark.rule("3.4.16")
+async def test_an_agent_is_named_where_no_file_is_called_so(scene: Scene) -> None:
+    scene.write("root/review", "a file")
+    text = "@explore, @explore: look; @review too, not mail@explore"
+    attachments, warnings = await scene.library().attach_mentions(text, agents=["explore", "review"])
+    assert [(item.uri, item.path) for item in attachments] == [("agent:explore", None), (None, "review")]
+    assert "tool task" in (attachments[0].content or "")
+    assert warnings == ()
+    assert (await scene.library().attach_mentions("@explore"))[0] == ()
+
+
+@pytest.mark.rule("3.4.17")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a b.txt",
+        "it's.md",
+        "a,b;c.md",
+        "end.",
+        "q?",
+        "@scope",
+        "#L3",
+        "x#L3",
+        "~",
+        "~/x",
+        "file:x",
+        "日本語 é",
+        "$HOME",
+        "a`b",
+        "-",
+    ],
+)
+async def test_a_name_that_can_be_mentioned_is_attached(scene: Scene, name: str) -> None:
+    scene.write(f"root/{name}", name)
+    mention = mention_of(name)
+    assert mention is not None
+    attachments, warnings = await scene.library().attach_mentions(f"look at {mention} now")
+    assert ([item.path for item in attachments], warnings) == ([name], ())
+
+
+@pytest.mark.rule("3.4.17")
+@pytest.mark.parametrize("name", ['a"b', "a\nb", "a\x1b[31mb", "a\u202eb", "\udcff", "", "a\x00"])
+def test_a_name_that_cannot_be_mentioned_is_not_offered(name: str) -> None:
+    assert mention_of(name) is None
