@@ -14,22 +14,20 @@ from harness_tui.core import events as ev
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.messages import AssistantMessage, UserMessage
 from harness_tui.core.text import clean_for_display
+from harness_tui.tui.answers import AnswerLog
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.run_blocks import RunBlocks
 from harness_tui.tui.state import SessionState
 from harness_tui.tui.subagents import SubagentLog
 from harness_tui.tui.tool_text import ToolLog, seconds_between
 from harness_tui.tui.transcript.blocks import (
-    MarkdownBlock,
     NoticeBlock,
     QuestionBlock,
-    ReasoningBlock,
     RunEndBlock,
     SummaryBlock,
     UserBlock,
 )
 from harness_tui.tui.transcript.model import Block, TranscriptModel
-from harness_tui.tui.transcript.splitter import AnswerSplitter, CleanStream, split_whole
 
 _CHANGES_REQUESTS: Final = (
     ev.RunStarted,
@@ -52,19 +50,15 @@ class Presenter:
         self.state = SessionState()
         self.panels = panels or PanelState()
         self._monotonic = monotonic
+        self._answers = AnswerLog(self.transcript, self.state)
         self._tools = ToolLog(self.transcript)
         self._subagents = SubagentLog(self.state, self._tools, self.panels)
         self._runs = RunBlocks(self.transcript)
         self._last_seq = 0
         self._replaying = False
-        self._since = self._replayed = ""
+        self._since = ""
         self._typed: list[str] = []
-        self._splitter: AnswerSplitter | None = None
-        self._open: MarkdownBlock | None = None
-        self._answer_from = 0
-        self._reasoning: ReasoningBlock | None = None
-        self._reasoning_clean = CleanStream()
-        self._reasoning_started = self._run_started_at = ""
+        self._run_started_at = ""
 
     def tell(self, level: Literal["info", "warning", "error"], text: str, hint: str | None = None) -> None:
         """Show a notice of the front end's own, in the transcript and the panel."""
@@ -91,10 +85,11 @@ class Presenter:
         The panels take only what happened from ``since`` (RFC 3339, UTC) on: states of earlier processes are history.
         """
         self._replaying, self._since = True, since
+        self._answers.replaying = True
         for envelope in history:
             self.apply(envelope)
         self.flush()
-        self._replaying = False
+        self._replaying = self._answers.replaying = False
         self.state.requests.clear()
         self._tools.end_all("interrupted")
         self._end_run()
@@ -110,9 +105,9 @@ class Presenter:
         self.state.last_event = self._monotonic()
         match envelope.event:
             case ev.TextDelta(text=text):
-                self._text(text)
+                self._answers.text(text)
             case ev.ReasoningDelta(text=text):
-                self._reason(text, envelope.time)
+                self._answers.reason(text, envelope.time)
             case _:
                 self.flush()
                 self._runs.begin(envelope)
@@ -133,9 +128,9 @@ class Presenter:
             case ev.RunStarted() | ev.RunFinished() | ev.StepFinished() | ev.ModelRetried():
                 self._apply_run(envelope, envelope.event)
             case ev.TextFinished(text=text):
-                self._finish_text(text)
+                self._answers.finish_text(text)
             case ev.ReasoningFinished(text=text):
-                self._finish_reasoning(text, envelope.time)
+                self._answers.finish_reasoning(text, envelope.time)
             case ev.ToolStarted() | ev.ToolProgress() | ev.ToolFinished() | ev.FileChanged():
                 self._apply_tool(envelope, envelope.event)
             case ev.PermissionRequested() | ev.PermissionResolved() | ev.QuestionAsked() | ev.QuestionAnswered():
@@ -171,7 +166,7 @@ class Presenter:
     def _apply_record(self, event: ev.Event) -> None:
         match event:
             case ev.MessageAdded(message=AssistantMessage(text=text)):  # of a server's prompt
-                self._finish_text(text)
+                self._answers.finish_text(text)
             case ev.MessageAdded(message=UserMessage(text=text), origin=origin):
                 if origin not in ("prompt", "compaction", "shell"):
                     self._add(UserBlock(clean_for_display(text), origin=origin))
@@ -283,69 +278,9 @@ class Presenter:
             case _:
                 pass
 
-    # --- text ----------------------------------------------------------------------------------------
-
-    def _text(self, text: str) -> None:
-        if self._replaying:
-            self._replayed += text
-            return
-        if self._splitter is None:
-            self._splitter, self._open = AnswerSplitter(), None
-            self._answer_from = len(self.transcript.blocks)
-            self.state.activity = "answering"
-        self._splitter.add(text)
-
-    def _reason(self, text: str, moment: str) -> None:
-        if self._reasoning is None:
-            self._reasoning, self._reasoning_started = ReasoningBlock(), moment
-            self._reasoning_clean = CleanStream()
-            self.state.activity = "thinking"
-            self._add(self._reasoning)
-        self._reasoning.text += self._reasoning_clean.feed(text)
-        self.transcript.touch(self._reasoning)
-
     def flush(self) -> None:
         """Turn the deltas that piled up into blocks."""
-        if self._splitter is not None and self._splitter.waiting:
-            self._show(*self._splitter.take())
-
-    def _show(self, done: list[MarkdownBlock], rest: MarkdownBlock | None) -> None:
-        blocks: list[Block] = [*done, *([rest] if rest is not None else [])]
-        if self._open is not None:
-            self.transcript.replace(self._open.index, blocks)
-        else:
-            for block in blocks:
-                self._add(block)
-        self._open = rest
-
-    def _finish_text(self, text: str) -> None:
-        whole = clean_for_display(text)
-        self._replayed = ""
-        if self._splitter is None:  # of a record: one block, parsed when somebody looks at it
-            if whole.strip():
-                self._add(MarkdownBlock(whole.strip("\n"), first=True))
-            return
-        self._show(*self._splitter.take(last=True))
-        arrived = self._splitter.arrived
-        self._splitter = self._open = None
-        if arrived != text:  # deltas were lost or merged away: the finished text is the truth
-            self._replace_answer(whole)
-
-    def _replace_answer(self, whole: str) -> None:
-        blocks = self.transcript.blocks
-        kept = [block for block in blocks[self._answer_from :] if not isinstance(block, MarkdownBlock)]
-        self.transcript.cut(self._answer_from)
-        for block in [*split_whole(whole), *kept]:
-            self._add(block)
-
-    def _finish_reasoning(self, text: str, moment: str) -> None:
-        block = self._reasoning or ReasoningBlock()
-        if self._reasoning is None:
-            self._add(block)
-        block.text, block.open = clean_for_display(text).strip(), False
-        block.seconds = seconds_between(self._reasoning_started, moment)
-        self.transcript.touch(block)
-        self._reasoning, self._reasoning_started = None, ""
+        self._answers.flush()
 
     # --- blocks --------------------------------------------------------------------------------------
 
@@ -376,15 +311,7 @@ class Presenter:
         )
 
     def _end_run(self) -> None:
-        if self._replayed:  # an answer that broke off has no finished text
-            self._finish_text(self._replayed)
-        if self._splitter is not None:
-            self._show(*self._splitter.take(last=True))
-        self._splitter = self._open = None
-        if self._reasoning is not None:
-            self._reasoning.open = False
-            self.transcript.touch(self._reasoning)
-            self._reasoning = None
+        self._answers.end()
         self.state.running, self.state.run, self.state.activity = False, None, ""
         self.panels.end_tasks()
         self.state.requests.clear()

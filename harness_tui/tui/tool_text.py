@@ -60,6 +60,8 @@ class ToolLog:
             title or tool,
             clean_for_display(arguments, one_line=True),
             "" if source == "builtin" else clean_for_display(source, one_line=True),
+            command=_text_of(event.arguments.get("command")) if event.tool == "bash" else "",
+            path=_text_of(event.arguments.get("path")),
             by_hand=by_hand,
             started=moment,
         )
@@ -122,6 +124,7 @@ class ToolLog:
             if last.startswith("[") and path in last:  # the model is told the same
                 block.output = text
             block.cut = f"cut; all {event.truncated.bytes:,} bytes are in {path}"
+            block.whole = event.truncated.path
         self._transcript.touch(block)
 
     def _take_problems(self, block: ToolBlock, metadata: dict[str, Any]) -> None:
@@ -196,6 +199,10 @@ class ToolLog:
     def _nested(self, call: str, answer: str) -> str:
         steps = "\n".join(self._steps.get(call, {}).values())
         return f"{steps}\n\n{answer}" if steps and answer else steps or answer
+
+
+def _text_of(value: Any) -> str:
+    return clean_for_display(value) if isinstance(value, str) else ""
 
 
 def _answer_of_task(output: str) -> str:

@@ -472,3 +472,22 @@ def test_the_output_of_a_command_that_a_person_ran_is_shown_once(session: Any) -
     )
     assert only(presenter, ToolBlock).output == "a.py"
     assert [block for block in presenter.transcript.blocks if isinstance(block, UserBlock)] == []
+
+
+def test_the_first_piece_of_an_answer_holds_the_text_of_all(session: Any) -> None:
+    presenter = session.play(
+        ev.TextDelta("# One\n\ntwo\n\n"), ev.TextDelta("three"), ev.TextFinished("# One\n\ntwo\n\nthree")
+    )
+    answers = [block.answer for block in presenter.transcript.blocks if isinstance(block, MarkdownBlock)]
+    assert answers == ["# One\n\ntwo\n\nthree", None, None]
+
+
+def test_a_call_keeps_its_command_its_file_and_where_the_whole_output_is(session: Any) -> None:
+    presenter = session.play(
+        ev.ToolStarted("c1", "bash", "Run ls", {"command": "ls\n\x1b[31m-l"}, SourceRef("builtin")),
+        ev.ToolFinished("c1", "bash", "a\n", False, {}, Truncation("/out/c1.txt", 99_999)),
+        ev.ToolStarted("c2", "read", "Read a.py", {"path": "src/a.py"}, SourceRef("builtin")),
+    )
+    first, second = (block for block in presenter.transcript.blocks if isinstance(block, ToolBlock))
+    assert (first.command, first.path, first.whole) == ("ls\n-l", "", "/out/c1.txt")
+    assert (second.command, second.path, second.whole) == ("", "src/a.py", "")

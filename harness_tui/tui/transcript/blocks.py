@@ -39,13 +39,15 @@ class UserBlock(Block):
 class MarkdownBlock(Block):
     """One top-level piece of an answer. ``first`` begins the answer; ``open`` may still grow.
 
-    ``tokens`` may hold the parsed form for the next drawing, which takes it away.
+    ``tokens`` may hold the parsed form for the next drawing, which takes it away. ``answer`` is, in the first piece of
+    a finished one, the text of all.
     """
 
     source: str
     first: bool = False
     open: bool = False
     tokens: Sequence[Any] | None = None
+    answer: str | None = None
 
     @property
     def size(self) -> int:
@@ -70,8 +72,8 @@ class ToolBlock(Block):
     """A call: what it is, how it goes, what it gave.
 
     ``note`` is one line beside the state (a reason, progress, a size). ``diff`` is a unified diff, ``cut`` says where
-    the whole of a long output is, ``problems`` are the errors that language servers found after an edit. ``by_hand``:
-    the person made it.
+    the whole of a long output is, ``whole`` is that file, ``problems`` are the errors that language servers found after
+    an edit. ``command`` is what a shell runs, ``path`` the file that it is about. ``by_hand``: the person made it.
     """
 
     call: str
@@ -84,6 +86,9 @@ class ToolBlock(Block):
     output: str = ""
     diff: str = ""
     cut: str = ""
+    whole: str = ""
+    command: str = ""
+    path: str = ""
     problems: tuple[str, ...] = ()
     by_hand: bool = False
     started: str = ""
