@@ -49,7 +49,22 @@ class ReadResource:
     notes: tuple[str, ...] = ()
 
 
-class ResourceSource(Protocol):
+class ReadableResources(Protocol):
+    """Resources by what a person types for them."""
+
+    def resource_named(self, text: str) -> tuple[str, str] | None:
+        """Return server and address of ``server:uri``, ``None`` when no configured server is meant.
+
+        What stands behind an address at the end of a sentence is no part of it, unless the server lists it so.
+        """
+        ...
+
+    async def read_resource(self, server: str, uri: str, *, images: bool = True) -> ReadResource:
+        """Read a resource, its server started when needed; without ``images`` text only. Raises ``HarnessError``."""
+        ...
+
+
+class ResourceSource(ReadableResources, Protocol):
     """Servers that offer resources."""
 
     def resources(self) -> Sequence[ResourceSpec]:
@@ -60,12 +75,8 @@ class ResourceSource(Protocol):
         """Return the templates known now, by server, then address."""
         ...
 
-    def resource_named(self, text: str) -> tuple[str, str] | None:
-        """Return server and address of ``server:uri``, ``None`` when no configured server is meant."""
-        ...
-
-    async def read_resource(self, server: str, uri: str, *, images: bool = True) -> ReadResource:
-        """Read a resource, its server started when needed; without ``images`` text only. Raises ``HarnessError``."""
+    async def expand(self, template: ResourceTemplate, values: Mapping[str, str]) -> str:
+        """Return the address that ``template`` gives with ``values``. Raises ``HarnessError`` for no template."""
         ...
 
     async def complete(

@@ -25,6 +25,7 @@ from harness_tui.library.grants import granted
 from harness_tui.library.header import Header
 from harness_tui.library.lexer import Mention, find_mentions
 from harness_tui.library.mentions import MentionReader, inside_only
+from harness_tui.library.resource_mentions import ResourceMentions
 from harness_tui.library.shell_parts import SHELL_PARTS, SHELL_SECONDS, ShellRunner
 from harness_tui.library.template import ShellPart, Template, compile_template, fill
 
@@ -90,15 +91,17 @@ async def expand_template(source: TemplateSource, args_line: str, around: Surrou
         return failed("empty-command", f"/{source.name} gives an empty message", command=command, warnings=warnings)
     reader = MentionReader(around.root, images=around.images)
     gate = around.read_gate or inside_only(around.root)
-    await reader.attach(mentions, gate)
-    await reader.attach(find_mentions(line.text), around.person_gate or gate)
+    named = ResourceMentions(around.resources, images=around.images)
+    typed = ResourceMentions(around.person_resources or around.resources, images=around.images)
+    await reader.attach(await named.take(mentions), gate)
+    await reader.attach(await typed.take(find_mentions(line.text)), around.person_gate or gate)
     return Expansion(
         message=message,
         agent=header.agent,
         model=model,
         subtask=header.subtask,
-        attachments=tuple(reader.attachments),
-        warnings=(*warnings, *reader.warnings),
+        attachments=(*reader.attachments, *named.attachments, *typed.attachments),
+        warnings=(*warnings, *reader.warnings, *named.warnings, *typed.warnings),
         command=command,
         skill=source.skill,
         grants=rules,

@@ -9,6 +9,7 @@ from typing import Protocol
 from harness_tui.core.event_parts import CommandRef
 from harness_tui.core.messages import Attachment
 from harness_tui.core.record import record
+from harness_tui.core.resources import ReadableResources
 from harness_tui.core.seams import ProcessSpawner, PromptMessage, PromptSource
 from harness_tui.core.values import Rule
 from harness_tui.library.mentions import ReadGate
@@ -30,7 +31,8 @@ class Surroundings:
     """Where and for whom a template is expanded.
 
     ``root`` is the project root, a real path. ``spawner`` or ``shell_gate`` missing means that no shell part may run.
-    ``read_gate`` decides on mentions of the template, ``person_gate`` on those that a person typed. ``may_grant`` tells
+    ``read_gate`` decides on mentions of the template, ``person_gate`` on those that a person typed; resources are read
+    from ``resources`` and ``person_resources``, in the same way. ``may_grant`` tells
     whether ``allowed-tools`` count (a trusted folder). ``shell_seconds`` bounds each shell part from above.
     ``stand_in`` makes it a preview: its text takes the place of each shell part, as written, and nothing is started.
     """
@@ -42,6 +44,8 @@ class Surroundings:
     shell_gate: ShellGate | None = None
     read_gate: ReadGate | None = None
     person_gate: ReadGate | None = None
+    resources: ReadableResources | None = None
+    person_resources: ReadableResources | None = None
     images: bool = True
     session: str | None = None
     may_grant: bool = False

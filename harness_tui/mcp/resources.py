@@ -25,6 +25,7 @@ from harness_tui.mcp.supervisor import Supervisor
 MAX_CONTENTS: Final = 50
 """How many contents of one resource are attached."""
 PDF: Final = "application/pdf"
+_TRAILING: Final = ".:!?)]}"
 COMPLETE_S: Final = 5.0
 """How long values for an argument are waited for."""
 
@@ -58,7 +59,12 @@ class McpResources:
             for name in self._supervisors
             if any(text.startswith(f"{word}:") for word in (name, "_".join(name.split()))) and len(text) > len(name) + 1
         ]
-        return max(able, key=lambda found: len(found[0]), default=None)
+        if not able:
+            return None
+        server, uri = max(able, key=lambda found: len(found[0]))
+        listing = self._supervisors[server].listing
+        known = {item.uri for item in listing.resources} if listing is not None else set[str]()
+        return server, uri if uri in known else uri.rstrip(_TRAILING) or uri
 
     async def read_resource(self, server: str, uri: str, *, images: bool = True) -> ReadResource:
         """Read a resource, its server started when needed, and watch it from now on. Raises ``HarnessError``."""
