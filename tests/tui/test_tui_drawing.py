@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+import pytest
+
 from harness_tui.tui.lines import line_cells, plain
 from harness_tui.tui.transcript.blocks import (
     MarkdownBlock,
@@ -11,7 +15,7 @@ from harness_tui.tui.transcript.blocks import (
     ToolBlock,
     UserBlock,
 )
-from harness_tui.tui.transcript.drawing import BlockRenderer, duration
+from harness_tui.tui.transcript.drawing import BlockRenderer, duration, text_of
 from harness_tui.tui.transcript.model import Block
 
 
@@ -155,3 +159,32 @@ def test_no_block_is_wider_than_the_screen() -> None:
     for width in (10, 21, 80):
         for block in blocks:
             assert all(line_cells(line) <= width for line in BlockRenderer().draw(block, width)), type(block).__name__
+
+
+def test_a_call_that_runs_shows_its_last_lines_and_for_how_long() -> None:
+    block = tool("running", output="\n".join(f"line {n}" for n in range(20)), started="2026-01-02T03:04:05.000Z")
+    renderer = BlockRenderer(now=lambda: datetime(2026, 1, 2, 3, 4, 12, 900_000, tzinfo=UTC))
+    lines = text_of(renderer.draw(block, 40)).split("\n")
+    assert lines[0] == "… Run ls  7 s"
+    assert lines[-1] == "  │ line 19"
+    assert len(lines) == 8  # the title, what is left out, the last six
+    block.started = "2026-01-02T03:04:12.000Z"
+    assert text_of(renderer.draw(block, 40)).startswith("… Run ls\n")  # too short to be of interest
+
+
+def test_a_block_that_cannot_be_drawn_says_so_and_shows_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    block = MarkdownBlock("as it was", tokens=[object()])  # no parser gives such a token
+    lines = shown(block, 100)
+    assert lines == [
+        "✗ this cannot be drawn: AttributeError: 'object' object has no attribute 'nesting'",
+        "  │ as it was",
+        "",
+    ]
+    assert "cannot be drawn" in caplog.text
+
+
+def test_a_wide_screen_shows_a_change_side_by_side() -> None:
+    block = tool(diff="@@ -1 +1 @@\n-a\n+b\n")
+    assert "1 - a" in shown(block, 121)[2]
+    assert "│ 1 + b" in shown(block, 121)[2]
+    assert "│" not in "".join(shown(block, 118))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final
 
+from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.tui.lines import Line, Span, cells, cut_cells, cut_line, plain, wrap
 from harness_tui.tui.transcript.blocks import (
     FOLDED_LINES,
@@ -20,6 +24,9 @@ from harness_tui.tui.transcript.diff import DiffRow, colour, parse_diff, unified
 from harness_tui.tui.transcript.diff_split import SPLIT_CELLS, split_lines
 from harness_tui.tui.transcript.highlight import Highlighter
 from harness_tui.tui.transcript.model import Block
+from harness_tui.tui.transcript.texts import copied_text
+
+log = logging.getLogger(__name__)
 
 OPEN_LINES: Final = 400
 """Lines of an unfolded output that are drawn; the rest is in the file that the block names, or in the record."""
@@ -38,9 +45,16 @@ _ENDS: Final = {
     "refused": ("⊘", "warning", "stopped: not allowed"),
     "step_limit": ("!", "warning", "stopped: step limit reached"),
 }
+_SHOWN_FROM_S: Final = 2
+"""A call that runs shows for how long from here on."""
+_ERROR_CHARS: Final = 2_000
 _INDENT: Final[Line] = (("  ", ""),)
 _PROBLEM: Final[Line] = (("  ✗ ", "error"),)
 _RULE: Final[Line] = (("  │ ", "muted"),)
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 def duration(seconds: float) -> str:
@@ -55,9 +69,10 @@ def duration(seconds: float) -> str:
 class BlockRenderer:
     """Draws blocks at a width; ``details`` unfolds every output."""
 
-    def __init__(self, highlighter: Highlighter | None = None) -> None:
+    def __init__(self, highlighter: Highlighter | None = None, now: Callable[[], datetime] = _utc_now) -> None:
         self.highlighter = highlighter or Highlighter()
         self.details = False
+        self._now = now
         self._width = 80
 
     def draw(self, block: Block, width: int) -> list[Line]:
@@ -66,7 +81,11 @@ class BlockRenderer:
         Calls stand close together; everything else ends with an empty line, and begins with one after a call.
         """
         self._width = width
-        lines = self._lines(block, width)
+        try:
+            lines = self._lines(block, width)
+        except Exception as error:  # one block never ends the session: it says what is wrong, and the others go on
+            log.exception("the block %d (%s) cannot be drawn", block.index, type(block).__name__)
+            lines = self._broken(block, error, width)
         if block.undone:
             lines = [tuple((text, "muted strike" if text.strip() else "") for text, _ in line) for line in lines]
             if isinstance(block, UserBlock) and block.origin == "prompt":
@@ -95,6 +114,14 @@ class BlockRenderer:
                 return self._end(block, width)
             case _:
                 raise AssertionError(f"no drawing for {type(block).__name__}")
+
+    def _broken(self, block: Block, error: Exception, width: int) -> list[Line]:
+        """Draw a block that cannot be drawn as it should be: what went wrong, and its text as it is."""
+        said = clean_for_display(f"this cannot be drawn: {type(error).__name__}: {error}", one_line=True)
+        lines = wrap([(cut_end(said, _ERROR_CHARS), "error")], width, first=(("✗ ", "error bold"),))
+        text = cut_end(copied_text(block), _ERROR_CHARS)
+        body = [line for row in text.split("\n")[:FOLDED_LINES] for line in self._row(row, width)]
+        return lines + body[:FOLDED_LINES]
 
     def unfolded(self, block: Block) -> bool:
         """Whether the block shows everything: its own state, turned round by ``details``."""
@@ -137,7 +164,9 @@ class BlockRenderer:
     def _tool(self, block: ToolBlock, width: int) -> list[Line]:
         sign, style = _SIGNS[block.state]
         notes = [note for note in (block.note, block.source) if note]
-        if block.seconds is not None and block.seconds >= 0.1:
+        if block.state == "running" and (running := self._running_for(block)) >= _SHOWN_FROM_S:
+            notes.append(duration(running) if running >= 10 else f"{running} s")
+        elif block.seconds is not None and block.seconds >= 0.1:
             notes.append(duration(block.seconds))
         said = block.title
         if not self.unfolded(block):  # one line, unless a reason is longer than half of it
@@ -154,6 +183,13 @@ class BlockRenderer:
         if block.cut and (block.kept or self.unfolded(block)):
             lines.extend(wrap([(block.cut, "warning")], width, first=_RULE, rest=_RULE))
         return lines
+
+    def _running_for(self, block: ToolBlock) -> int:
+        """Return the whole seconds since a call began, 0 where that is not known."""
+        try:
+            return int((self._now() - datetime.fromisoformat(block.started)).total_seconds())
+        except (ValueError, TypeError):
+            return 0
 
     def _tool_body(self, block: ToolBlock, width: int) -> list[Line]:
         lines: list[Line] = []
