@@ -40,6 +40,7 @@ class Controller:
         self._app = app
         self._grace = grace
         self._host = Host(load_backend(app.backend_name, app.start_folder, app.options), self._draw)
+        self._host.has_focus = lambda: app.app_focus
         self.slash = SlashRunner(app, self._host, self.refresh_library)
         self.panel = PanelRunner(app, self._host, self._run, self._focus)
         self._shown: TranscriptModel | None = None

@@ -29,6 +29,9 @@ from harness_tui.tui.presenter import Presenter
 RATE: Final = 15.0
 """How often a second streamed text is drawn."""
 
+UNFOCUSED_RATE: Final = 7.0
+"""The same while the terminal says that the person looks elsewhere."""
+
 T = TypeVar("T")
 Level: TypeAlias = Literal["info", "warning", "error"]
 
@@ -52,6 +55,7 @@ class Host:
         self.presenter = Presenter(self.panels)
         self.info: BackendInfo | None = None
         self.session: BackendSession | None = None
+        self.has_focus: Callable[[], bool] = lambda: True
         self._draw = draw
         self._flush_timer: asyncio.TimerHandle | None = None
         self._last_flush = 0.0
@@ -112,7 +116,8 @@ class Host:
         if urgent:
             self._flush()
         elif self._flush_timer is None:
-            self._flush_timer = loop.call_at(max(loop.time(), self._last_flush + 1 / RATE), self._flush)
+            rate = RATE if self.has_focus() else UNFOCUSED_RATE
+            self._flush_timer = loop.call_at(max(loop.time(), self._last_flush + 1 / rate), self._flush)
 
     def _flush(self) -> None:
         if self._flush_timer is not None:

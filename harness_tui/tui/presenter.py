@@ -6,6 +6,7 @@ turns what piled up into blocks, once per tick. Foreign text is cleaned here, on
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Final, Literal
@@ -28,6 +29,8 @@ from harness_tui.tui.transcript.blocks import (
     UserBlock,
 )
 from harness_tui.tui.transcript.model import Block, TranscriptModel
+
+log = logging.getLogger(__name__)
 
 _CHANGES_REQUESTS: Final = (
     ev.RunStarted,
@@ -103,6 +106,13 @@ class Presenter:
             return
         self._last_seq = envelope.seq
         self.state.last_event = self._monotonic()
+        try:
+            self._take(envelope)
+        except Exception as error:  # what one event brings never ends the session, nor hides the rest of a record
+            log.exception("the event %d, %s, cannot be shown", envelope.seq, envelope.event.type)
+            self.tell("error", f"{envelope.event.type} cannot be shown: {type(error).__name__}: {error}")
+
+    def _take(self, envelope: Envelope) -> None:
         match envelope.event:
             case ev.TextDelta(text=text):
                 self._answers.text(text)

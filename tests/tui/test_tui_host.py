@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes.fake_backend import FakeBackend, FakeSession
@@ -97,3 +98,29 @@ async def test_candidates_are_made_anew_only_when_a_row_changed() -> None:
 def test_a_backend_that_is_not_there_is_named() -> None:
     with pytest.raises(HarnessError, match="not whole"):
         load_backend("harness_tui.no_such_module:create", Path("/srv"), Options())
+
+
+async def test_an_answer_is_drawn_less_often_while_the_person_looks_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = Host(FakeBackend(), Draws())
+    task = asyncio.create_task(host.read(await host.use(host.backend.start_session())))
+    session = host.session
+    assert isinstance(session, FakeSession)
+    waits: list[float] = []
+    loop = asyncio.get_running_loop()
+    real = loop.call_at
+
+    def call_at(when: float, callback: Any, *args: Any, **options: Any) -> asyncio.TimerHandle:
+        if callback == host._flush:
+            waits.append(when - host._last_flush)
+        return real(when, callback, *args, **options)
+
+    monkeypatch.setattr(loop, "call_at", call_at)
+    for focus in (True, False):
+        host.has_focus = lambda focus=focus: focus
+        host._flush()
+        before = len(waits)
+        session.publish(ev.TextDelta("a"))
+        await until(lambda before=before: len(waits) > before)
+    assert [round(1 / wait) for wait in waits] == [15, 7]
+    await host.close()
+    await asyncio.wait_for(task, 5)

@@ -491,3 +491,19 @@ def test_a_call_keeps_its_command_its_file_and_where_the_whole_output_is(session
     first, second = (block for block in presenter.transcript.blocks if isinstance(block, ToolBlock))
     assert (first.command, first.path, first.whole) == ("ls\n-l", "", "/out/c1.txt")
     assert (second.command, second.path, second.whole) == ("", "src/a.py", "")
+
+
+def test_an_event_that_cannot_be_shown_is_told_of_and_the_next_ones_are_shown(
+    session: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("no such thing")
+
+    monkeypatch.setattr(type(session.presenter.panels), "report", broken)
+    session.play(
+        START, ev.DiagnosticsReported("a.py", "fresh", 1, (), (), False), ev.TextDelta("on"), ev.TextFinished("on")
+    )
+    notice = only(session.presenter, NoticeBlock)
+    assert (notice.level, notice.text) == ("error", "diagnostics_reported cannot be shown: KeyError: 'no such thing'")
+    assert sources(session.presenter) == ["on"]
+    assert "cannot be shown" in caplog.text
