@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import statistics
 import sys
 import tempfile
@@ -32,6 +33,7 @@ from probe_lsp import Bare, Silent
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.config.settings import LspServerSettings, LspSettings
 from harness_tui.lsp.built_in import BUILT_IN
+from harness_tui.lsp.diagnostics import KEPT_ITEMS
 from harness_tui.lsp.pool import LspPool
 from harness_tui.lsp.protocol import initialize_params
 
@@ -196,7 +198,14 @@ async def bare_client(pool: LspPool, folder: Path, file: Path, environ: dict[str
     """Start what the pool started, in ``folder``, and show it ``file``."""
     (ours,) = pool.running()
     process = await asyncio.create_subprocess_exec(
-        *ours.argv, cwd=folder, stdin=-1, stdout=-1, stderr=asyncio.subprocess.DEVNULL, limit=1 << 26, env=environ
+        *ours.argv,
+        cwd=folder,
+        stdin=-1,
+        stdout=-1,
+        stderr=asyncio.subprocess.DEVNULL,
+        limit=1 << 26,
+        env=environ,
+        start_new_session=True,
     )
     client = Client(process, file.as_uri())
     try:
@@ -208,7 +217,7 @@ async def bare_client(pool: LspPool, folder: Path, file: Path, environ: dict[str
         client.send("textDocument/didOpen", {"textDocument": document})
         yield client
     finally:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # the whole group: some are started by a script that waits for them
         await process.wait()
         client.reading.cancel()
 
@@ -327,7 +336,7 @@ async def flood(rounds: int) -> dict[str, Any]:
                 start = time.perf_counter()
                 verdict = await pool.diagnostics(file, 60)
                 took.append((time.perf_counter() - start) * 1e3)
-                if (verdict.verdict, len(verdict.items)) != ("fresh", 10_000):
+                if (verdict.verdict, len(verdict.items)) != ("fresh", KEPT_ITEMS):
                     raise SystemExit(f"{verdict.verdict} with {len(verdict.items)} items")
         finally:
             beating.cancel()
