@@ -18,6 +18,7 @@ from harness_tui.cli.common import (
     run_async,
     warn,
 )
+from harness_tui.cli.verbs import mcp_reading
 from harness_tui.core.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 @click.group(short_help="MCP servers: list, tools, call, login.")
 def command() -> None:
     """MCP servers: list them, list their tools, call one, log in."""
+
+
+command.add_command(mcp_reading.resources)
+command.add_command(mcp_reading.prompts)
 
 
 @command.command("list")
@@ -41,7 +46,7 @@ def list_servers(no_start: bool, root: Path, as_json: bool) -> int:
     elif not rows:
         print_line("no MCP server is configured; add one under mcp: in .harness/config.yaml")
     else:
-        print_table(rows, ["name", "state", "protocol", "tools", "source", "reason"])
+        print_table(rows, ["name", "state", "protocol", "tools", "tokens", "source", "reason"])
         for row in rows:
             if row["state"] == "failed" and row["stderr_tail"]:
                 warn(f"{row['name']} wrote to standard error:\n{row['stderr_tail']}")
