@@ -47,6 +47,8 @@ _CODE: Final = (
     "risk.py",
     "brace_forms.py",
     "servers_file.py",
+    "server_shapes.py",
+    "migration/jsonc.py",
     "migration/agent_files.py",
     "migration/agent_tools.py",
     "migration/claude_rules.py",
@@ -221,19 +223,16 @@ def _read(source: SourceFile) -> FileRecord:
 
 
 def _read_config(source: SourceFile) -> FileRecord:
-    from dataclasses import replace
-
     from harness_tui.config.risk import config_risk
     from harness_tui.config.servers_file import read_servers_file
     from harness_tui.config.validation import validate_config
     from harness_tui.config.yaml_source import read_yaml
 
-    foreign = source.kind == "servers"
-    document = read_servers_file(source.path) if foreign else read_yaml(source.path)
-    fragment = validate_config(document)
-    if foreign:
-        fragment = replace(fragment, dialect="mcp-json")
-    return FileRecord(source, fragment, config_risk(document.values))
+    if source.kind == "servers":
+        file = read_servers_file(source.path)
+        return FileRecord(source, file.with_errors(validate_config(file.document)), config_risk(file.document.values))
+    document = read_yaml(source.path)
+    return FileRecord(source, validate_config(document), config_risk(document.values))
 
 
 def _read_agent(source: SourceFile) -> FileRecord:

@@ -64,6 +64,18 @@ _PROJECT: Final[dict[FolderKind, tuple[tuple[Tool, str], ...]]] = {
 
 _TOOLS: Final[dict[str, Tool]] = {tool: tool for places in _PROJECT.values() for tool, _ in places}
 
+SERVER_FILES: Final = (
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".vscode/mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+    ".opencode/opencode.json",
+    ".opencode/opencode.jsonc",
+)
+"""Files of other tools with a project's MCP servers, relative to its root. Of two entries with one name the earlier
+file's counts."""
+
 _BOTH_SPELLINGS: Final = ("opencode",)
 """Whose singular is as usual as the plural."""
 

@@ -1,6 +1,6 @@
 """Loads everything that is configured for a project: files, environment, flags, trust.
 
-Precedence, later wins: bundled < the person's ``config.yaml`` < ``.mcp.json`` (free names only) <
+Precedence, later wins: bundled < the person's ``config.yaml`` < ``.mcp.json`` and the like (free names only) <
 ``.harness/config.yaml`` < ``.harness/config.local.yaml`` < ``HARNESS_CONFIG`` < ``HARNESS_MODEL``, ``HARNESS_AGENT`` <
 flags.
 """
@@ -198,14 +198,16 @@ class _Loading:
             raise UsageError(message, where=first.where, mend=first.mend, code=first.code)
 
     def _lay_free_servers(self, record: FileRecord, fragment: Fragment) -> None:
-        taken = set(self._layers.names("mcp"))
         free: list[Keys] = []
         for keys in entries_of(fragment):
-            if keys[-1] in taken:
-                message = f"the name {keys[-1]!r} is taken by your own configuration; this entry is not used"
-                self._problems.append(Problem(fragment.where(keys), "name-taken", message, None, "info"))
-            else:
+            if keys[0] != "mcp":
+                continue
+            taken = self._layers.places.get(keys) or self._held.places.get(keys)
+            if taken is None:
                 free.append(keys)
+                continue
+            message = f"the name {keys[-1]!r} is taken ({taken}); this entry is not used"
+            self._problems.append(Problem(fragment.where(keys), "name-taken", message, None, "info"))
         if self._trust.usable:
             self._layers.lay(record.source, fragment, only=free)
         else:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from harness_tui.config.folders import Folder, Tool, project_folders, user_folders
+from harness_tui.config.folders import SERVER_FILES, Folder, Tool, project_folders, user_folders
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project, folders_of
 from harness_tui.core.record import record
@@ -53,7 +53,7 @@ def config_files(project: Project, places: Places, extra: Path | None = None) ->
         *_foreign_agents(project, places),
         *_agent_files(places.config, "user"),
         SourceFile(str(places.config_file), "config", "user"),
-        SourceFile(str(project.root / ".mcp.json"), "servers", "servers"),
+        *(SourceFile(str(project.root / name), "servers", "servers") for name in SERVER_FILES),
         *_agent_files(own, "project"),
         SourceFile(str(own / "config.yaml"), "config", "project"),
         SourceFile(str(own / "config.local.yaml"), "config", "local"),

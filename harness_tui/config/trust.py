@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from harness_tui.config.files import FileRecord, Inventory, read_inventory
+from harness_tui.config.folders import SERVER_FILES
 from harness_tui.config.places import Places
 from harness_tui.config.problems import Problem
 from harness_tui.config.project import Project
@@ -233,7 +234,7 @@ def _unchanged(files: Iterable[TrustItem], content: _Content) -> bool:
 
 
 def _is_config(name: str) -> bool:
-    return name in (".mcp.json", ".harness/config.yaml", ".harness/config.local.yaml")
+    return name in (*SERVER_FILES, ".harness/config.yaml", ".harness/config.local.yaml")
 
 
 def _of_project(inventory: Inventory) -> Iterable[FileRecord]:

@@ -35,6 +35,7 @@ PROTECTED_FOLDERS: Final = (
 PROTECTED_FILES: Final = (
     ".mcp.json",
     "opencode.json",
+    "opencode.jsonc",
     ".gitconfig",
     ".gitmodules",
     ".bash_login",

@@ -43,7 +43,8 @@ def decisions(world, *calls: tuple[str, str]) -> list[str]:
     """Trust the project, load it, and return what its gate says of each permission and value."""
     world.store.grant(world.project)
     loaded = world.load()
-    assert [str(problem) for problem in loaded.problems] == []
+    ours = [str(problem) for problem in loaded.problems if not problem.where.startswith(f"{world.root}/opencode.json")]
+    assert ours == []
     gate = Gate(
         loaded.settings.rules,
         Approvals(world.places, world.root, report=lambda fault: None),

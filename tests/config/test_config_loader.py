@@ -408,7 +408,7 @@ def test_a_secret_is_not_put_into_the_arguments_of_another_tools_server(world):
 
 
 def test_broken_json_is_a_problem_with_its_line(world, find):
-    world.write(".mcp.json", '{"mcpServers": {\n  "a": {"command": "x",}\n}}')
+    world.write(".mcp.json", '{"mcpServers": {\n  "a": {"command": x}\n}}')
     [problem] = find(world.load(), "json")
     assert problem.where == f"{world.root}/.mcp.json:2"
 

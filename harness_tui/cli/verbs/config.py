@@ -113,7 +113,9 @@ def path(root: Path, as_json: bool) -> int:
     named = os.environ.get("HARNESS_CONFIG")
     extra = Path(named).expanduser().absolute() if named else None
     files = config_files(find_project(root), Places.from_environment(), extra)
-    rows = [{"layer": file.layer, "path": str(file.path), "exists": file.path.exists()} for file in files]
+    # Of the files in which other tools keep servers only one is everybody's; the others are shown where they are.
+    shown = [file for file in files if file.layer != "servers" or file.path.name == ".mcp.json" or file.path.exists()]
+    rows = [{"layer": file.layer, "path": str(file.path), "exists": file.path.exists()} for file in shown]
     if as_json:
         print_json(rows)
     else:
