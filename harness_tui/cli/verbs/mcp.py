@@ -18,7 +18,7 @@ from harness_tui.cli.common import (
     run_async,
     warn,
 )
-from harness_tui.cli.verbs import mcp_reading
+from harness_tui.cli.verbs import mcp_changes, mcp_reading
 from harness_tui.core.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def command() -> None:
     """MCP servers: list them, list their tools, call one, log in."""
 
 
+command.add_command(mcp_changes.add)
+command.add_command(mcp_changes.remove)
 command.add_command(mcp_reading.resources)
 command.add_command(mcp_reading.prompts)
 
@@ -44,7 +46,7 @@ def list_servers(no_start: bool, root: Path, as_json: bool) -> int:
     if as_json:
         print_json(rows)
     elif not rows:
-        print_line("no MCP server is configured; add one under mcp: in .harness/config.yaml")
+        print_line("no MCP server is configured; `harness mcp add` adds one")
     else:
         print_table(rows, ["name", "state", "protocol", "tools", "tokens", "source", "reason"])
         for row in rows:
