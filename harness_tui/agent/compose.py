@@ -5,12 +5,13 @@ Nothing is sent when an expansion fails: the run is refused, and the error says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.denials import denied_values
+from harness_tui.agent.gated_sources import GatedPrompts, GatedResources
 from harness_tui.agent.parts import AgentParts
 from harness_tui.agent.previews import command_parts
 from harness_tui.agent.skill_folders import folder_grants
@@ -22,7 +23,7 @@ from harness_tui.core.intents import Submit
 from harness_tui.core.messages import AssistantMessage, Attachment, UserMessage
 from harness_tui.core.paths import is_inside, name_in
 from harness_tui.core.record import record
-from harness_tui.core.seams import Check, GateCall, Origin, PromptMessage, PromptSource, PromptSpec
+from harness_tui.core.seams import Check, GateCall, Origin
 from harness_tui.core.values import AgentDefinition, Rule
 from harness_tui.library.expansion import Expansion
 from harness_tui.library.mentions import ReadGate
@@ -79,6 +80,7 @@ class Composer:
         more, warnings = await self._parts.library.attach_mentions(
             text,
             read_gate=self._read_gate("person"),
+            resources=self._resources("person"),
             agents=[agent.name for agent in self._parts.settings.agents.values() if agent.mode != "primary"],
         )
         for warning in warnings:
@@ -122,6 +124,8 @@ class Composer:
             shell_gate=self._shell_gate,
             read_gate=self._read_gate("call"),
             person_gate=self._read_gate("person"),
+            resources=self._resources("call"),
+            person_resources=self._resources("person"),
             prompts=GatedPrompts(parts.prompts, self._may_fetch) if parts.prompts is not None else None,
             session=self._session,
             denied=self._skill_denied,
@@ -155,6 +159,20 @@ class Composer:
         )
         outcome = await self._asker.permission(call, decision, preview, self._run)
         return outcome.allowed
+
+    def _resources(self, origin: Origin) -> GatedResources | None:
+        """Return the resources of servers as ``origin`` may read them."""
+        source = self._parts.resources
+
+        async def decide(server: str, uri: str) -> bool:
+            call = self._gate_call("mcp", (Check("mcp", f"{server}_read_resource"),), origin, ())
+            decision = self._parts.gate.decide(call)
+            if decision.action != "ask":
+                return decision.action == "allow"
+            preview = ArgumentsPreview({"server": server, "uri": uri})
+            return (await self._asker.permission(call, decision, preview, self._run)).allowed
+
+        return GatedResources(source, decide) if source is not None else None
 
     def _read_gate(self, origin: Origin) -> ReadGate:
         async def decide(path: Path) -> bool:
@@ -192,24 +210,6 @@ class Composer:
     def _resolved(self, call: GateCall, allowed: bool, rule: str | None) -> None:
         decision = "allow" if allowed else "deny"
         self._publish(PermissionResolved(call=call.call, decision=decision, scope="rule", rule=rule))
-
-
-class GatedPrompts:
-    """The prompts of servers, each fetched only where no rule denies it."""
-
-    def __init__(self, source: PromptSource, may_fetch: Callable[[str], bool]) -> None:
-        self._source = source
-        self._may_fetch = may_fetch
-
-    def prompts(self) -> Sequence[PromptSpec]:
-        """Return the prompts known now."""
-        return self._source.prompts()
-
-    async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> Sequence[PromptMessage]:
-        """Fetch a prompt's messages. Raises ``RefusedError`` where a rule denies it."""
-        if not self._may_fetch(server):
-            raise RefusedError(f"a rule denies prompts of the server {server}", where=f"mcp {server}_get_prompt")
-        return await self._source.get_prompt(server, name, arguments)
 
 
 def _with_data(message: UserMessage, piped: str | None) -> UserMessage:

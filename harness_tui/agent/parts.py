@@ -10,6 +10,7 @@ from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.config.settings import Settings
 from harness_tui.core.record import record
+from harness_tui.core.resources import ResourceSource
 from harness_tui.core.seams import (
     AuditSink,
     Clock,
@@ -51,6 +52,7 @@ class AgentParts:
     library: Library
     sources: Sequence[ToolSource]
     prompts: PromptSource | None
+    resources: ResourceSource | None
     spawner: ProcessSpawner
     store: SessionStore
     audit: AuditSink

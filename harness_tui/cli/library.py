@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import click
 
-from harness_tui.agent.compose import GatedPrompts
 from harness_tui.agent.denials import denied_values
+from harness_tui.agent.gated_sources import GatedPrompts, GatedResources, MayRead
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.cli.asking import policy_of
 from harness_tui.cli.common import warn_problems
@@ -120,6 +120,15 @@ class VerbGate:
 
         return may_read
 
+    def reads_resources(self, origin: Origin) -> MayRead:
+        """Return the gate of mentions that name a resource of a server."""
+
+        async def may_read(server: str, uri: str) -> bool:
+            checks = (Check("mcp", f"{server}_read_resource"),)
+            return self._decide("read", checks, origin, [f"read the resource: {server}:{uri}"], ())
+
+        return may_read
+
     def denies_skill(self, name: str) -> bool:
         """Tell whether a rule denies a skill."""
         return self._gate.decide(self._call("skill", (Check("skill", name),), "person", ())).action == "deny"
@@ -212,6 +221,8 @@ async def expand_line(line: str, root: Path, ask: str | None) -> tuple[Expansion
                 shell_gate=asked.shell,
                 read_gate=asked.reads("call"),
                 person_gate=asked.reads("person"),
+                resources=GatedResources(workspace.mcp.resources, asked.reads_resources("call")),
+                person_resources=GatedResources(workspace.mcp.resources, asked.reads_resources("person")),
                 prompts=prompts,
                 denied=asked.denies_skill,
             )

@@ -18,8 +18,10 @@ from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.messages import Attachment
+from harness_tui.core.resources import ReadableResources
 from harness_tui.core.seams import ProcessSpawner, PromptSource, PromptSpec
 from harness_tui.core.values import AgentDefinition
+from harness_tui.library.candidates import typed_names
 from harness_tui.library.catalogue import CATALOGUE_CHARS, catalogue_text
 from harness_tui.library.command_file import Command, CommandText, name_key, read_command
 from harness_tui.library.commands import RESERVED, CommandIndex, CommandRegistry
@@ -32,6 +34,7 @@ from harness_tui.library.invocation import Invocation, read_invocation
 from harness_tui.library.lexer import find_mentions
 from harness_tui.library.mentions import MentionReader, ReadGate, inside_only
 from harness_tui.library.prompts import expand_prompt, find_prompt, hint, one_line, prompt_names
+from harness_tui.library.resource_mentions import ResourceMentions
 from harness_tui.library.roots import RANK, find_roots
 from harness_tui.library.skill_file import Skill, folder_name, slug
 from harness_tui.library.skill_text import file_lines
@@ -208,6 +211,8 @@ class Library:
         shell_gate: ShellGate | None = None,
         read_gate: ReadGate | None = None,
         person_gate: ReadGate | None = None,
+        resources: ReadableResources | None = None,
+        person_resources: ReadableResources | None = None,
         images: bool = True,
         prompts: PromptSource | None = None,
         session: str | None = None,
@@ -230,6 +235,8 @@ class Library:
             shell_gate=shell_gate,
             read_gate=read_gate,
             person_gate=person_gate,
+            resources=resources,
+            person_resources=person_resources,
             images=images,
             session=session,
             may_grant=self._trusted,
@@ -257,13 +264,16 @@ class Library:
         text: str,
         *,
         read_gate: ReadGate | None = None,
+        resources: ReadableResources | None = None,
         images: bool = True,
         agents: Collection[str] = (),
     ) -> tuple[tuple[Attachment, ...], tuple[str, ...]]:
         """Return what a typed message mentions, ``agents`` too, and a warning for each that is not attached."""
         reader = MentionReader(self._project.root, images=images, agents=agents)
-        await reader.attach(find_mentions(text), read_gate or inside_only(self._project.root))
-        return tuple(reader.attachments), tuple(reader.warnings)
+        named = ResourceMentions(resources, images=images)
+        paths = await named.take(find_mentions(text))
+        await reader.attach(paths, read_gate or inside_only(self._project.root))
+        return (*reader.attachments, *named.attachments), (*reader.warnings, *named.warnings)
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -343,32 +353,16 @@ class Library:
     async def _as_message(self, line: str, around: Surroundings) -> Expansion:
         text = line[1:] if line.startswith("//") else line
         gate = around.person_gate or around.read_gate
-        attachments, warnings = await self.attach_mentions(text, read_gate=gate, images=around.images)
+        attachments, warnings = await self.attach_mentions(
+            text, read_gate=gate, resources=around.person_resources or around.resources, images=around.images
+        )
         return Expansion(message=text, attachments=attachments, warnings=warnings)
 
     def _known_candidates(self) -> list[Candidate]:
         commands, skills = self._commands, self._skills
         if self._candidates is not None and self._candidates[0] is commands and self._candidates[1] is skills:
             return self._candidates[2]
-        known = {
-            command.name: Candidate(command.name, command.summary, command.argument_hint, command.scope, "command")
-            for command in commands.names.values()
-            if not command.hidden and command.header.user_invocable
-        }
-        for skill in skills.names.values():
-            if skill.header.hidden or not skill.header.user_invocable:
-                continue
-            taken = commands.names.get(name_key(skill.slug))
-            name = skill.slug
-            if name_key(name) in RESERVED or (taken is not None and RANK[taken.scope] >= RANK[skill.scope]):
-                name = f"skill:{skill.slug}"
-            elif taken is not None:
-                known[f"{taken.scope}:{taken.name}"] = replace(
-                    known.pop(taken.name, Candidate(taken.name, taken.summary, taken.argument_hint, "", "command")),
-                    name=f"{taken.scope}:{taken.name}",
-                )
-            known[name] = Candidate(name, skill.description[:100], skill.argument_hint, skill.scope, "skill")
-        self._candidates = commands, skills, list(known.values())
+        self._candidates = commands, skills, typed_names(commands, skills)
         return self._candidates[2]
 
 

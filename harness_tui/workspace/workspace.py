@@ -149,6 +149,7 @@ class Workspace:
             library=self.library,
             sources=(builtin, self.lsp, self.library, self._subagents, self.mcp),
             prompts=self.mcp,
+            resources=self.mcp.resources,
             spawner=self.children,
             store=self.store,
             audit=self.audit,
