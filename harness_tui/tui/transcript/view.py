@@ -1,56 +1,61 @@
-"""The one widget of the transcript: shows the rows in sight and refreshes only those that differ.
+"""The transcript as a widget that is read in: a mark on blocks, search, selection, by keys and with the mouse.
 
-It is not a ``ScrollView``: setting a virtual size lays out the whole screen at every new line. Rows are strips of the
-full width, made once per block, width and fold, and handed to the compositor as they are.
+What only a reader needs is imported when somebody begins to read; the rows themselves are those of the base.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from rich.style import Style
 from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
-from harness_tui.tui.lines import Line, two_ends
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
-from harness_tui.tui.transcript.layout import TranscriptLayout
-from harness_tui.tui.transcript.model import Block, TranscriptModel
+from harness_tui.tui.transcript.model import Block, Changes, TranscriptModel
+from harness_tui.tui.transcript.rows import TranscriptRows
 
 if TYPE_CHECKING:
-    from harness_tui.tui.transcript.drawing import BlockRenderer
+    from harness_tui.tui.transcript.reader import TranscriptReader
+    from harness_tui.tui.transcript.selection import Point
 
-WHEEL_LINES = 3
+WHEEL_LINES: Final = 3
+
+_BETWEEN_SLICES_S: Final = 0.03
+_LETTERS: Final = frozenset(
+    ["c", "a", "k", "x", "o", "w", "v", "n", "N", "left_square_bracket", "right_square_bracket"]
+)
 
 
-class TranscriptView(Widget, can_focus=True):
-    """Shows a :class:`TranscriptModel`. Call :meth:`sync` after the model changed."""
+class TranscriptView(TranscriptRows, can_focus=True):
+    """Shows a :class:`TranscriptModel`, and lets a person mark, search and select in it."""
 
     DEFAULT_CSS = beside(__file__)
-    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Line up", show=False),
         Binding("down", "move(1)", "Line down", show=False),
         Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("pagedown,space", "page(1)", "Page down", show=False),
-        Binding("left", "mark(-1)", "Mark the call before", show=False),
-        Binding("right", "mark(1)", "Mark the next call", show=False),
-        Binding("enter", "fold", "Unfold or fold what is marked", show=False),
+        Binding("left", "mark(-1)", "Mark the block before; while one is marked, letters are keys", show=False),
+        Binding("right", "mark(1)", "Mark the next block", show=False),
+        Binding("left_square_bracket", "turn(-1)", "Marked: to the message before", show=False),
+        Binding("right_square_bracket", "turn(1)", "Marked: to the next message", show=False),
+        Binding("enter", "fold", "Unfold or fold what is marked; copy what is selected", show=False),
+        Binding("c", "want('copy')", "Marked: copy it, or what is selected", show=False),
+        Binding("a", "want('answer')", "Marked: copy the whole answer", show=False),
+        Binding("k", "want('code')", "Marked: copy a code block", show=False),
+        Binding("x", "want('command')", "Marked: copy the command", show=False),
+        Binding("o", "want('open')", "Marked: open a file that it names in your editor, copy a link", show=False),
+        Binding("w", "want('whole')", "Marked: read it whole, cut output too", show=False),
+        Binding("v", "select", "Marked: select rows; ↑ ↓ change how many", show=False),
+        Binding("n", "match(1)", "Search: next place", show=False),
+        Binding("N", "match(-1)", "Search: place before", show=False),
+        Binding("escape", "back", "Back: end the selection, the search, the mark", show=False),
         Binding("home", "start", "First line", show=False),
         Binding("end", "end", "Last line", show=False),
     ]
-
-    class Scrolled(Message):
-        """The place of the reader changed. ``top``, ``height`` and ``total`` in lines."""
-
-        def __init__(self, top: int, height: int, total: int) -> None:
-            super().__init__()
-            self.top, self.height, self.total = top, height, total
 
     class Typed(Message):
         """A character was typed here that belongs to the prompt."""
@@ -59,147 +64,182 @@ class TranscriptView(Widget, can_focus=True):
             super().__init__()
             self.character = character
 
-    def __init__(self, model: TranscriptModel, palette: Palette, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._model = model
-        self._palette = palette
-        self._layout: TranscriptLayout[Strip] = TranscriptLayout(self._draw_block)
-        self._shown: list[Strip] = []
-        self._blank = Strip.blank(0)
-        self._place = (0, 0, 0)
-        self._renderer: BlockRenderer | None = None
-        self._marked: Block | None = None
+    class Wanted(Message):
+        """A key asks for something about ``block``: ``what`` is the word of the key."""
 
-    # --- model ---------------------------------------------------------------------------------------
+        def __init__(self, what: str, block: Block) -> None:
+            super().__init__()
+            self.what, self.block = what, block
+
+    class Selected(Message):
+        """``text`` was selected and is to be copied."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class ReadingChanged(Message):
+        """The mark, the search or the selection changed."""
+
+    class Left(Message):
+        """The person is done here."""
+
+    def __init__(self, model: TranscriptModel, palette: Palette, *, id: str | None = None) -> None:
+        super().__init__(model, palette, id=id)
+        self._reader: TranscriptReader | None = None
+        self._pressed: Point | None = None
+
+    @property
+    def reader(self) -> TranscriptReader:
+        """What the person does here besides scrolling; made at the first use."""
+        if self._reader is None:
+            from harness_tui.tui.transcript.reader import TranscriptReader
+
+            self._reader = TranscriptReader(self._layout, self._model.blocks)
+        return self._reader
+
+    @property
+    def is_read(self) -> bool:
+        """Whether letters are keys: a block is marked."""
+        return self._reader is not None and self._reader.on
 
     def show_model(self, model: TranscriptModel) -> None:
         """Show another model, from its end."""
-        self._model = model
-        model.reset_changes()
-        self.sync()
+        if self._reader is not None:
+            self._reader.use(model.blocks)
+        super().show_model(model)
 
-    def sync(self) -> None:
-        """Take over what changed in the model and refresh the rows that differ."""
-        self._layout.take(self._model.blocks, self._model.take_changes())
-        self._settle()
+    def took(self, changes: Changes) -> None:
+        """Look in what is new as well."""
+        if self._reader is not None:
+            self._reader.take(changes.first_new)
+            self.look_for_more()
 
-    def redraw(self) -> None:
-        """Draw everything in sight anew: details, colours or a theme changed."""
-        self._layout.redraw()
-        self._settle()
+    def overlay(self, rows: list[Strip]) -> None:
+        """Show the mark, what was found and what is selected."""
+        if self._reader is not None:
+            self._reader.overlay(rows, focused=self.has_focus)
 
-    def set_details(self, on: bool) -> None:
-        """Show every output whole, or folded."""
-        self.renderer.details = on
-        self.redraw()
+    # --- reading -------------------------------------------------------------------------------------
 
-    @property
-    def renderer(self) -> BlockRenderer:
-        """The renderer of blocks; made at the first block, so that an empty screen imports nothing for it."""
-        if self._renderer is None:
-            from harness_tui.tui.transcript.drawing import BlockRenderer
-
-            self._renderer = BlockRenderer()
-        return self._renderer
-
-    def take_wanted_languages(self) -> set[str]:
-        """Return the languages of code that was drawn plain because their colours are not loaded."""
-        return self._renderer.highlighter.take_wanted() if self._renderer is not None else set()
-
-    def _draw_block(self, block: Block, width: int) -> list[Strip]:
-        return [self._strip(line, width) for line in self.renderer.draw(block, width - 1)]
-
-    def _strip(self, line: Line, width: int) -> Strip:
-        strip = self._palette.strip(line, width)
-        for line_filter in self.get_line_filters():
-            strip = strip.apply_filter(line_filter, self.background_colors[1])
-        return strip
-
-    # --- folding -------------------------------------------------------------------------------------
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Letters are keys while a block is marked; else they are typed, and go to the prompt."""
+        match action:
+            case "want" | "select" | "turn" | "back":
+                return self.is_read
+            case "match":
+                return self._reader is not None and self._reader.search is not None
+            case _:
+                return True
 
     def action_mark(self, step: int) -> None:
-        """Mark the next block that folds, in the direction of ``step``; the first time the last one in sight."""
-        blocks = self._model.blocks
-        if (marked := self._marked_block()) is not None:
-            place = marked.index + step
-        else:
-            seen = self._layout.block_at(max(0, len(self._shown) - 1))
-            place, step = (seen[0] if seen is not None else len(blocks) - 1), -1
-        while 0 <= place < len(blocks):
-            if blocks[place].folds:
-                self._marked = blocks[place]
-                self._layout.to_block(place)
-                break
-            place += step
-        self._settle()
+        """Mark the next block in the direction of ``step``; the first time the last one in sight."""
+        self.reader.step(step)
+        self._read_on()
+
+    def action_turn(self, way: int) -> None:
+        """Go to the next message of the person."""
+        self.reader.step_turn(way)
+        self._read_on()
 
     def action_fold(self) -> None:
-        """Unfold the marked block, or fold it."""
-        if (block := self._marked_block()) is not None:
+        """Unfold the marked block, or fold it; copy what is selected."""
+        if self.reader.selection is not None:
+            self.action_want("copy")
+        elif (block := self.reader.marked) is not None and block.folds:
             self._turn(block)
+
+    def action_want(self, what: str) -> None:
+        """Ask for something about the marked block."""
+        if what == "copy" and self.reader.selection is not None:
+            self.post_message(self.Selected(self.reader.selected_text()))
+            self.reader.selection = None
+        elif (block := self.reader.marked) is not None:
+            self.post_message(self.Wanted(what, block))
+        self._read_on()
+
+    def action_select(self) -> None:
+        """Begin to select rows."""
+        self.reader.select_lines()
+        self._read_on()
+
+    def action_match(self, way: int) -> None:
+        """Go to the next match."""
+        self.reader.step_match(way)
+        self._read_on()
+
+    def action_back(self) -> None:
+        """End the selection, else the search, else the mark."""
+        reader = self.reader
+        if reader.selection is not None:
+            reader.selection = None
+        elif reader.search is not None:
+            reader.leave_search()
+        else:
+            self.stop_reading()
+            self.post_message(self.Left())
+        self._read_on()
+
+    def stop_reading(self) -> None:
+        """End mark and selection; letters are typed again."""
+        if self._reader is not None:
+            self._reader.on, self._reader.selection = False, None
+            self._read_on()
+
+    def find(self, text: str) -> None:
+        """Look for ``text`` in everything."""
+        self.reader.find(text)
+        self.look_for_more()
+        self._read_on()
+
+    def keep_found(self) -> None:
+        """Stay at what was found, with the mark on it."""
+        self.reader.keep_place()
+        self.focus()
+        self._read_on()
+
+    def leave_search(self) -> None:
+        """End the search and go back to where it began."""
+        self.reader.leave_search()
+        self._read_on()
+
+    def look_for_more(self) -> None:
+        """Search for a moment, and go on soon where that was not all."""
+        search = self._reader.search if self._reader is not None else None
+        if search is None or search.done(self._model.blocks):
+            return
+        if self.reader.advance():
+            self.set_timer(_BETWEEN_SLICES_S, self.look_for_more)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        self._settle()
+        self.post_message(self.ReadingChanged())
 
     def _turn(self, block: Block) -> None:
         block.folded = not block.folded
         self._layout.redraw_block(block.index)
         self._settle()
 
-    def _marked_block(self) -> Block | None:
-        """Return the marked block, unless it has left the model."""
-        block, blocks = self._marked, self._model.blocks
-        return block if block is not None and block.index < len(blocks) and blocks[block.index] is block else None
-
-    def _show_mark(self, rows: list[Strip]) -> None:
-        block = self._marked_block()
-        if block is None or not self.has_focus:
-            return
-        for y in range(len(rows)):
-            if self._layout.block_at(y) == (block.index, 0):
-                rows[y] = rows[y].apply_style(Style(reverse=True))
-
     @on(events.Focus)
     @on(events.Blur)
     def _on_focus_changed(self) -> None:
         self._settle()
 
-    # --- moving --------------------------------------------------------------------------------------
+    def to_turn(self, way: int) -> None:
+        """Show the message of the person before or after what is in sight."""
+        self.reader.step_turn(way)
+        self._settle()
 
     def action_move(self, lines: int) -> None:
-        """Move by lines."""
-        self._layout.move(lines)
-        self._settle()
-
-    def action_page(self, way: int) -> None:
-        """Move by a page, one line kept in sight."""
-        self.action_move(way * max(1, self.size.height - 1))
-
-    def action_start(self) -> None:
-        """Go to the first line."""
-        self._layout.to_start()
-        self._settle()
-
-    def action_end(self) -> None:
-        """Go to the end and follow it."""
-        self._layout.to_end()
-        self._settle()
-
-    def go_to_share(self, share: float) -> None:
-        """Go to a place between 0 and 1."""
-        self._layout.to_share(share)
-        self._settle()
-
-    @property
-    def following(self) -> bool:
-        """Whether the end is followed."""
-        return self._layout.follow
+        """Move by lines; the end of a selection where there is one."""
+        if self._reader is not None and self._reader.selection is not None and self._reader.selection.lines:
+            self._reader.extend(lines)
+            self._read_on()
+        else:
+            super().action_move(lines)
 
     # --- events --------------------------------------------------------------------------------------
-
-    @on(events.Resize)
-    def _on_resized(self, event: events.Resize) -> None:
-        self._layout.resize(event.size.width, event.size.height)
-        self._blank = Strip.blank(event.size.width)
-        self._shown = []
-        self._settle()
 
     @on(events.MouseScrollUp)
     def _on_wheel_up(self, event: events.MouseScrollUp) -> None:
@@ -211,61 +251,50 @@ class TranscriptView(Widget, can_focus=True):
         event.stop()
         self.action_move(WHEEL_LINES)
 
+    @on(events.MouseDown)
+    def _on_pressed(self, event: events.MouseDown) -> None:
+        self.reader.selection = None
+        self._pressed = self.reader.point_at(event.x, event.y) if event.button == 1 else None
+        self._settle()
+
+    @on(events.MouseMove)
+    def _on_dragged(self, event: events.MouseMove) -> None:
+        if self._pressed is None or event.button != 1:
+            return
+        if self.app.mouse_captured is not self:
+            self.capture_mouse()
+        if not 0 <= event.y < self.size.height:
+            self._layout.move(-1 if event.y < 0 else 1)
+        head = self.reader.point_at(event.x, max(0, min(event.y, self.size.height - 1)))
+        if head is not None and head.place != self._pressed.place:
+            self.reader.select(self._pressed, head)
+        self._settle()
+
+    @on(events.MouseUp)
+    def _on_released(self) -> None:
+        self.release_mouse()
+        if self.reader.selection is not None and self._pressed is not None:
+            self.post_message(self.Selected(self.reader.selected_text()))
+            self._read_on()
+
     @on(events.Click)
     def _on_clicked(self, event: events.Click) -> None:
-        if self._layout.new_below and event.y == self.size.height - 1:
+        pressed, self._pressed = self._pressed, None
+        if pressed is not None and self.reader.selection is not None:
+            return  # it was the end of a drag
+        if self._layout.grown_below and event.y == self.size.height - 1:
             self.action_end()
             return
         if (place := self._layout.block_at(event.y)) is None:
             return
-        if (block := self._model.blocks[place[0]]).folds:
-            self._marked = block
+        self.reader.mark(block := self._model.blocks[place[0]])
+        if block.folds:
             self._turn(block)
 
     @on(events.Key)
     def _on_key_typed(self, event: events.Key) -> None:
+        if self.is_read and event.key in _LETTERS:
+            return
         if event.is_printable and event.character and event.key != "space":
             event.stop()
             self.post_message(self.Typed(event.character))
-
-    # --- drawing -------------------------------------------------------------------------------------
-
-    def _settle(self) -> None:
-        """Bring the rows in sight up to date and refresh those that differ."""
-        if not self.size:
-            return
-        rows = self._layout.visible()
-        self._show_mark(rows)
-        if (new := self._layout.new_below) and rows:
-            badge: Line = ((f" ↓ {new} new below (Ctrl+End) ", "selected"),)
-            rows[-1] = self._strip(two_ends((), badge, self.size.width), self.size.width)
-        old, self._shown = self._shown, rows
-        first, last = _difference(old, rows)
-        if first < last:
-            self.refresh(Region(0, first, self.size.width, last - first))
-        place = (self._layout.top, self.size.height, self._layout.total)
-        if place != self._place:
-            self._place = place
-            self.post_message(self.Scrolled(*place))
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Return the rows as they are; nothing is computed while painting."""
-        shown, blank = self._shown, self._blank
-        rows = [shown[y] if y < len(shown) else blank for y in crop.line_range]
-        if crop.column_span != (0, self.size.width):
-            rows = [row.crop(*crop.column_span) for row in rows]
-        return rows
-
-
-def _difference(old: list[Strip], new: list[Strip]) -> tuple[int, int]:
-    """Return the range of rows that differ."""
-    length = max(len(old), len(new))
-    short = min(len(old), len(new))
-    first = next((y for y in range(short) if old[y] is not new[y] and old[y] != new[y]), short)
-    if first == length:
-        return 0, 0
-    last = length
-    if len(old) == len(new):
-        while last > first and (old[last - 1] is new[last - 1] or old[last - 1] == new[last - 1]):
-            last -= 1
-    return first, last
