@@ -183,6 +183,16 @@ class McpPool:
         self._supervisor(name)
         return tuple(tool for tool in self._named().values() if tool.server == name)
 
+    def catalogue(self) -> Sequence[tuple[str, ToolDefinition, McpTool | None]]:
+        """Return the known tools of all servers, by server and name; ``None`` for one that configuration keeps back."""
+        offered = {(tool.server, tool.definition.name): tool for tool in self._named().values()}
+        return [
+            (name, definition, offered.get((name, definition.name)))
+            for name, supervisor in self._supervisors.items()
+            if supervisor.offered and supervisor.listing is not None
+            for definition in supervisor.listing.tools
+        ]
+
     def _named(self) -> dict[str, McpTool]:
         if self._tools is None:
             known = {

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         SessionRow,
         TrustState,
     )
+    from harness_tui.tui.backend_servers import ServerOffers
 
 
 class StartOptions(Protocol):

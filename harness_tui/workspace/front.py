@@ -22,6 +22,7 @@ from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS
 from harness_tui.sessions.store import SessionInfo
 from harness_tui.workspace.library import WorkspaceLibrary
 from harness_tui.workspace.model_rows import ModelRow, model_rows
+from harness_tui.workspace.offers import ServerOffers
 from harness_tui.workspace.permissions import PermissionRows, SessionPermissions
 from harness_tui.workspace.records import SessionRecords
 from harness_tui.workspace.rows import (
