@@ -18,6 +18,7 @@ from harness_tui.agent.retelling import Split, retell, retold, split_history
 from harness_tui.agent.retries import ATTEMPTS, tried_again, wait_after
 from harness_tui.agent.state import SessionState
 from harness_tui.agent.tokens import CHARS_A_TOKEN, message_tokens, messages_tokens, text_tokens, tool_tokens
+from harness_tui.agent.told import told_specs
 from harness_tui.agent.working_set import is_summary, summary_head
 from harness_tui.core.events import ContextCompacted, MessageAdded, ModelRetried, Notice, UsageUpdated
 from harness_tui.core.limits import COMPACTION_KEPT, COMPACTION_RESERVE
@@ -99,7 +100,7 @@ class Compactor:
         """Compact at the end of a run where a person wants it."""
         focus, self._state.wanted_focus = self._state.wanted_focus, None
         if focus is not None:
-            specs = [tool.spec for tool in (await outfit.tools()).values()]
+            specs = told_specs((await outfit.tools()).values())
             await self._try(await outfit.system_prompt(), specs, focus)
 
     async def after_overflow(self, system: str, tools: Sequence[ToolSpec]) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 
 from harness_tui.agent.prompt import PromptPart
 from harness_tui.agent.tokens import attachment_tokens, message_tokens, text_tokens, tool_tokens
+from harness_tui.agent.told import as_told
 from harness_tui.core.event_parts import ContextPart
 from harness_tui.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from harness_tui.core.seams import Tool
@@ -67,23 +68,33 @@ def sent(messages: Sequence[Message], off: Collection[str]) -> tuple[Message, ..
 
 
 def measure(
-    prompt: Iterable[PromptPart], tools: Iterable[Tool], messages: Sequence[Message], off: Collection[str]
+    prompt: Iterable[PromptPart],
+    tools: Iterable[Tool],
+    messages: Sequence[Message],
+    off: Collection[str],
+    *,
+    deferred: Iterable[Tool] = (),
 ) -> tuple[ContextPart, ...]:
-    """Return the parts of a request, those that are off as well: system prompt, tools, history, files."""
+    """Return the parts of a request, those that are off as well: system prompt, tools, history, files.
+
+    ``deferred`` are tools that are not sent before they are found.
+    """
     parts: dict[str, ContextPart] = {}
 
-    def add(name: str, tokens: int) -> None:
+    def add(name: str, tokens: int, *, deferred: int = 0) -> None:
         old = parts.get(name)
         if old is None:
             title = _TITLES.get(name) or name.partition(":")[2]
-            parts[name] = ContextPart(name, title, tokens, switch=name != TURN, off=name in off)
-        else:
-            parts[name] = replace(old, tokens=old.tokens + tokens, items=old.items + 1)
+            old = ContextPart(name, title, 0, items=0, switch=name != TURN, off=name in off)
+        waiting = (old.deferred or 0) + deferred or None
+        parts[name] = replace(old, tokens=old.tokens + tokens, items=old.items + 1, deferred=waiting)
 
     for part in prompt:
         add(prompt_switch(part), text_tokens(part.text))
     for tool in tools:
-        add(tool_switch(tool), tool_tokens(tool.spec))
+        add(tool_switch(tool), tool_tokens(as_told(tool.spec)))
+    for tool in deferred:
+        add(tool_switch(tool), 0, deferred=1)
     turn = _present_turn(messages)
     for index, message in enumerate(messages):
         add(HISTORY if index < turn else TURN, message_tokens(message, attachments=False))

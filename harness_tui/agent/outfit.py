@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from harness_tui.agent.deferred import Divided, divide
 from harness_tui.agent.denials import denied_values
 from harness_tui.agent.instructions import InstructionFile, instruction_files
 from harness_tui.agent.ledger import SKILLS, measure, prompt_switch, sent, tool_switch, total
@@ -38,8 +39,14 @@ class Outfit:
 
     async def tools(self) -> dict[str, Tool]:
         """Return the tools that the agent has now; ``skill`` and ``task`` name only what it may load and start."""
-        found = await self._all_tools()
-        return {name: tool for name, tool in found.items() if tool_switch(tool) not in self._state.off}
+        return self._divided(await self._all_tools()).sent
+
+    def _divided(self, tools: Mapping[str, Tool]) -> Divided:
+        """Return what is sent of the tools that are not switched off, and what waits to be found."""
+        state = self._state
+        on = {name: tool for name, tool in tools.items() if tool_switch(tool) not in state.off}
+        limit = state.model.context_limit if state.model is not None else None
+        return divide(on, self.messages(), state.parts.settings.tool_search, limit)
 
     async def _all_tools(self) -> dict[str, Tool]:
         state = self._state
@@ -132,8 +139,16 @@ class Outfit:
         """Return what the next request would hold."""
         state = self._state
         tools = await self._all_tools()
+        divided = self._divided(tools)
+        off = [tool for tool in tools.values() if tool_switch(tool) in state.off]
         prompt = await self._prompt_parts()
-        parts = measure(prompt, tools.values(), state.history.messages, state.off)
+        parts = measure(
+            prompt,
+            [*divided.sent.values(), *off],
+            state.history.messages,
+            state.off,
+            deferred=divided.deferred.values(),
+        )
         limit = state.model.context_limit if state.model is not None else None
         return ContextReported(parts, total(parts), state.meter.counted, limit)
 

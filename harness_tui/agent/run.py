@@ -15,6 +15,7 @@ from harness_tui.agent.outfit import Outfit
 from harness_tui.agent.retries import ATTEMPTS, tried_again, wait_after
 from harness_tui.agent.run_end import RunEnd
 from harness_tui.agent.state import SessionState
+from harness_tui.agent.told import told_specs
 from harness_tui.core.event_parts import RunError
 from harness_tui.core.events import (
     Event,
@@ -134,7 +135,7 @@ class Run:
         system = await self._outfit.system_prompt()
         if self._form is not None:
             system = f"{system}\n\n{self._form.instruction}"
-        specs = [tool.spec for tool in tools.values()]
+        specs = told_specs(tools.values())
         await self._compactor.before_request(system, specs, self._outfit.messages())
         schema = self._form.schema if self._form is not None and not specs else None
         try:

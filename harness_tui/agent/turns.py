@@ -18,6 +18,7 @@ from harness_tui.agent.run import Run
 from harness_tui.agent.run_end import RunEnd
 from harness_tui.agent.state import SessionState
 from harness_tui.agent.subagents import SubtaskTool, Task
+from harness_tui.agent.told import told_specs
 from harness_tui.core.errors import HarnessError, UsageError
 from harness_tui.core.event_parts import RunError
 from harness_tui.core.events import ContextReported, MessageAdded, Notice, RunStarted, StepFinished, TextFinished
@@ -116,7 +117,7 @@ class Turns:
         except UsageError as error:
             return self._refuse(run, "unknown-model", error.placed, error.mend)
         outfit = Outfit(state, agent)
-        specs = [tool.spec for tool in (await outfit.tools()).values()]
+        specs = told_specs((await outfit.tools()).values())
         try:
             await Compactor(state, run, model, agent).compact(await outfit.system_prompt(), specs, focus)
         except ModelError as error:

@@ -30,6 +30,7 @@ from harness_tui.config.settings import (
     ModelPrice,
     ProviderSettings,
     SessionsSettings,
+    ToolSearchSettings,
 )
 from harness_tui.config.substitution import Substitution
 from harness_tui.core.errors import HarnessError
@@ -176,6 +177,11 @@ class Builder:
         return SessionsSettings(
             **{name: value for name in names if (value := self.scalar("sessions", name)) is not None}
         )
+
+    def tool_search(self) -> ToolSearchSettings:
+        """Return when tools of servers are searched for."""
+        always = self.scalar("tool_search", "always") or ()
+        return ToolSearchSettings(self.scalar("tool_search", "budget"), tuple(always))
 
     def untrusted_lsp_server(self, name: str) -> LspServerSettings:
         """Return a language server as it is written, nothing put in, marked as not trusted."""

@@ -133,6 +133,7 @@ class _Loading:
             hooks=self._builder.hooks(),
             compaction=self._builder.compaction(),
             sessions=self._builder.sessions(),
+            tool_search=self._builder.tool_search(),
             unusable=self._builder.unusable,
         )
         problems = [*self._problems, *self._layers.problems, *self._held.problems, *self._builder.problems]

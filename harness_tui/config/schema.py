@@ -240,6 +240,16 @@ class CompactionModel(Strict):
     keep: Annotated[int, Field(ge=0)] | None = None
 
 
+class ToolSearchModel(Strict):
+    """When tools of MCP servers are searched for instead of all being sent: past ``budget`` tokens, 0 for always.
+
+    Without one that is a tenth of the model's context. Tools that a pattern of ``always`` names are sent all the same.
+    """
+
+    budget: Annotated[int, Field(ge=0)] | None = None
+    always: list[Text] = []
+
+
 class SessionsModel(Strict):
     """How much room sessions may take, in MiB: all of them, and one; 0 sets no limit. Not read in a project."""
 
@@ -281,6 +291,7 @@ class ConfigFile(Strict):
     hooks: HooksModel = HooksModel()
     compaction: CompactionModel = CompactionModel()
     sessions: SessionsModel = SessionsModel()
+    tool_search: ToolSearchModel = ToolSearchModel()
 
 
 def valid_name(name: str) -> bool:

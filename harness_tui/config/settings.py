@@ -208,6 +208,17 @@ class RuleLayer:
 
 
 @record
+class ToolSearchSettings:
+    """When tools of MCP servers are searched for: past ``budget`` tokens, ``None`` for a tenth of the context.
+
+    ``always`` are patterns of tools that are sent all the same.
+    """
+
+    budget: int | None = None
+    always: tuple[str, ...] = ()
+
+
+@record
 class Settings:
     """The whole configuration of a project, precedence applied.
 
@@ -233,4 +244,5 @@ class Settings:
     hooks: HooksSettings = HooksSettings()
     compaction: CompactionSettings = CompactionSettings()
     sessions: SessionsSettings = SessionsSettings()
+    tool_search: ToolSearchSettings = ToolSearchSettings()
     unusable: dict[str, str] = field(default_factory=dict[str, str])

@@ -28,6 +28,7 @@ from harness_tui.config.schema import (
     ProviderModel,
     RuleModel,
     SessionsModel,
+    ToolSearchModel,
     valid_name,
 )
 
@@ -129,6 +130,8 @@ class _Checker:
             return self._parts(key, value, CompactionModel)
         if key == "sessions":
             return self._parts(key, value, SessionsModel)
+        if key == "tool_search":
+            return self._parts(key, value, ToolSearchModel)
         if key in _ENTRIES:
             return self._entries((key,), value, _ENTRIES[key])
         self._unknown((key,), ConfigFile.model_fields)

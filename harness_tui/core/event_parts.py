@@ -137,7 +137,8 @@ class QueueItem:
 class ContextPart:
     """A part of a request: ``name`` is what its switch is called, ``tokens`` an estimate, ``items`` how many there are.
 
-    ``switch`` tells whether it can be switched off, ``off`` that it is.
+    ``switch`` tells whether it can be switched off, ``off`` that it is. ``deferred`` of the items are tools that are
+    sent only once the model has found them.
     """
 
     name: str
@@ -146,11 +147,12 @@ class ContextPart:
     items: int = 1
     switch: bool = True
     off: bool = False
+    deferred: int | None = None
 
 
 @record
 class ServerDetail:
-    """What is known of a server beyond its state; ``tools`` is a count."""
+    """What is known of a server beyond its state; ``tools`` is a count, ``tokens`` about what they take."""
 
     pid: int | None = None
     protocol: str | None = None
@@ -158,6 +160,7 @@ class ServerDetail:
     stderr_tail: str | None = None
     restarts: int | None = None
     root: str | None = None
+    tokens: int | None = None
 
 
 @record

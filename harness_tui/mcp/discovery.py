@@ -20,7 +20,7 @@ from harness_tui.mcp.repair import MODERN_FROM, Repairs
 MAX_PAGES: Final = 100
 MAX_TOOLS: Final = 2_000
 MAX_PROMPTS: Final = 500
-DESCRIPTION_CHARS: Final = 8_000
+DESCRIPTION_CHARS: Final = 20_000
 
 
 async def discover(client: Client, repairs: Repairs, server: str) -> Listing:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import Any, Final, Literal, TypeAlias
 
+from harness_tui.core.limits import TOOL_DESCRIPTION_CHARS
 from harness_tui.core.record import record
 from harness_tui.core.resources import ResourceSpec, ResourceTemplate
 from harness_tui.core.seams import PromptSpec
@@ -40,8 +41,8 @@ class ToolDefinition:
     @property
     def tokens(self) -> int:
         """Roughly what this definition costs in each request."""
-        shown = json.dumps([self.name, self.description, self.schema], ensure_ascii=False)
-        return -(-len(shown) // TOKEN_CHARS)
+        words = self.description[:TOOL_DESCRIPTION_CHARS]
+        return -(-len(json.dumps([self.name, words, self.schema], ensure_ascii=False)) // TOKEN_CHARS)
 
 
 @record
@@ -108,3 +109,15 @@ class ServerStatus:
     tokens: int
     stderr_tail: str
     source: str
+
+
+def changes(before: Listing, after: Listing) -> str:
+    """Say which tools are new, gone or different, empty where none is."""
+    old = {tool.name: tool.fingerprint for tool in before.tools}
+    new = {tool.name: tool.fingerprint for tool in after.tools}
+    parts = {
+        "new": sorted(new.keys() - old.keys()),
+        "gone": sorted(old.keys() - new.keys()),
+        "different": sorted(name for name in new.keys() & old.keys() if new[name] != old[name]),
+    }
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in parts.items() if names)

@@ -10,6 +10,7 @@ import asyncio
 import difflib
 import time
 from collections.abc import Container, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,8 @@ from harness_tui.core.seams import AuditSink, EventSink, ProcessSpawner, PromptM
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.egress.egress import Egress
 from harness_tui.mcp.deadlines import OnProgress
-from harness_tui.mcp.listing import CallOutcome, Listing, ServerStatus, ToolDefinition
+from harness_tui.mcp.diagnosis import Diagnosis, diagnose
+from harness_tui.mcp.listing import CallOutcome, Listing, ServerStatus, ToolDefinition, changes
 from harness_tui.mcp.manifest import ManifestCache
 from harness_tui.mcp.means import Means
 from harness_tui.mcp.names import exposed_names, sanitised
@@ -72,6 +74,7 @@ class McpPool:
         self.resources = McpResources(self._supervisors, self._supervisor)
         self._prompts = McpPrompts(self._supervisors, self._supervisor)
         self._tools: dict[str, McpTool] | None = None
+        self._costs: dict[str, tuple[Listing | None, int, int]] = {}
         self._opening: asyncio.Task[None] | None = None
         self._loaded = False
         self._background: set[asyncio.Task[None]] = set()
@@ -130,6 +133,12 @@ class McpPool:
         supervisor = self._supervisor(name)
         await supervisor.restart()
         return self._status(supervisor)
+
+    async def diagnose(self, name: str) -> Diagnosis:
+        """Start ``name`` if it does not run, and explain how that went. Raises ``HarnessError`` for an unknown one."""
+        supervisor = self._supervisor(name)
+        await self.load()
+        return await diagnose(supervisor, self._status)
 
     async def stop(self, name: str) -> ServerStatus:
         """End ``name`` until it is restarted and return its state then. Raises ``HarnessError`` as :meth:`restart`."""
@@ -259,22 +268,35 @@ class McpPool:
 
     def states(self) -> list[ServerChanged]:
         """Return the present state of every server as events: what a new session is told first."""
-        return [_changed(supervisor) for supervisor in self._supervisors.values()]
+        return [self._changed(supervisor) for supervisor in self._supervisors.values()]
 
     def _status(self, supervisor: Supervisor) -> ServerStatus:
         server, listing = supervisor.server, supervisor.listing
-        offered = list(_enabled(supervisor))
+        tools, tokens = self._cost(supervisor)
         return ServerStatus(
             name=server.name,
             state=supervisor.state,
             reason=supervisor.reason,
             protocol=listing.protocol if listing is not None else None,
             transport="stdio" if not server.url else "sse" if server.transport == "sse" else "http",
-            tools=len(offered),
-            tokens=sum(definition.tokens for definition in offered),
+            tools=tools,
+            tokens=tokens,
             stderr_tail=supervisor.stderr_tail,
             source=server.source,
         )
+
+    def _changed(self, supervisor: Supervisor) -> ServerChanged:
+        detail = replace(supervisor.detail, tokens=self._cost(supervisor)[1] or None)
+        return ServerChanged("mcp", supervisor.server.name, supervisor.state, detail, supervisor.reason)
+
+    def _cost(self, supervisor: Supervisor) -> tuple[int, int]:
+        """Return how many tools a server offers, and what they take in a request; counted once for a listing."""
+        name, listing = supervisor.server.name, supervisor.listing
+        known = self._costs.get(name)
+        if known is None or known[0] is not listing:
+            offered = _enabled(supervisor)
+            known = self._costs[name] = (listing, len(offered), sum(definition.tokens for definition in offered))
+        return known[1], known[2]
 
     def _supervisor(self, name: str) -> Supervisor:
         supervisor = self._supervisors.get(name)
@@ -293,12 +315,12 @@ class McpPool:
 
     def state_changed(self, supervisor: Supervisor) -> None:
         """Publish a server's state, and a notice when it failed."""
-        self._sink.emit(_changed(supervisor))
+        self._sink.emit(self._changed(supervisor))
         name = supervisor.server.name
         if self._audit is not None:
             self._audit.record("mcp_server", server=name, state=supervisor.state, reason=supervisor.reason)
         if supervisor.state in ("failed", "needs_auth") and supervisor.startable:
-            retry = "`harness mcp list` shows what it said; r in the panel Servers (F2) starts it again"
+            retry = f"`harness mcp doctor {name}` explains it; r in the panel Servers (F2) starts it again"
             hint = f"{supervisor.mend}; {retry}" if supervisor.mend else retry
             self._notice("error", name, f"MCP server {name}: {supervisor.reason}", hint)
 
@@ -311,9 +333,9 @@ class McpPool:
         self._accompany(self._keep(supervisor, listing))
         if listing.remark is not None and (before is None or before.remark != listing.remark):
             self._notice("warning", name, f"MCP server {name}: {listing.remark}", None)
-        changes = _changes(before, listing) if before is not None else ""
-        if changes:
-            self._notice("info", name, f"the tools of MCP server {name} changed: {changes}", None)
+        told = changes(before, listing) if before is not None else ""
+        if told:
+            self._notice("info", name, f"the tools of MCP server {name} changed: {told}", None)
 
     def resource_changed(self, supervisor: Supervisor, uri: str) -> None:
         """Tell that a resource that was attached is another one by now."""
@@ -341,10 +363,6 @@ class McpPool:
             self.remarked(supervisor, f"what it offers could not be cached: {error.strerror or error}")
 
 
-def _changed(supervisor: Supervisor) -> ServerChanged:
-    return ServerChanged("mcp", supervisor.server.name, supervisor.state, supervisor.detail, supervisor.reason)
-
-
 def _enabled(supervisor: Supervisor) -> Sequence[ToolDefinition]:
     if supervisor.listing is None or not supervisor.offered:
         return ()
@@ -358,17 +376,6 @@ def _allows(server: McpServerSettings, tool: str) -> bool:
         if matches(pattern, tool):
             allowed = enabled
     return allowed
-
-
-def _changes(before: Listing, after: Listing) -> str:
-    old = {tool.name: tool.fingerprint for tool in before.tools}
-    new = {tool.name: tool.fingerprint for tool in after.tools}
-    parts = {
-        "new": sorted(new.keys() - old.keys()),
-        "gone": sorted(old.keys() - new.keys()),
-        "different": sorted(name for name in new.keys() & old.keys() if new[name] != old[name]),
-    }
-    return "; ".join(f"{word}: {', '.join(names)}" for word, names in parts.items() if names)
 
 
 def _register_secrets(server: McpServerSettings) -> None:

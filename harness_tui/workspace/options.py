@@ -14,7 +14,17 @@ from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.record import record
 
 _FILE_TOOLS: Final = ("read", "write", "edit", "list", "glob", "grep", "diagnostics", "lsp", "rename", "quick_fix")
-_OTHER_TOOLS: Final = ("bash", "bash_output", "bash_kill", "webfetch", "todo", "question", "task", "skill")
+_OTHER_TOOLS: Final = (
+    "bash",
+    "bash_output",
+    "bash_kill",
+    "webfetch",
+    "todo",
+    "question",
+    "task",
+    "skill",
+    "tool_search",
+)
 RESERVED_TOOLS: Final = frozenset({*_FILE_TOOLS, *_OTHER_TOOLS})
 """Names of built-in tools, those of later versions as well: a server's tool keeps its name when they come."""
 

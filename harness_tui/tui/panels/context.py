@@ -62,4 +62,6 @@ def _right(part: ContextPart, total: int) -> str:
         return f"off, {part.tokens:,} tokens saved"
     share = f" {100 * part.tokens // total}%" if total else ""
     items = f"{part.items} · " if part.items > 1 else ""
+    if part.deferred:
+        items = f"{part.deferred} of {part.items} searched for · "
     return f"{items}~{part.tokens:,}{share}"

@@ -93,6 +93,8 @@ def _server_lines(state: PanelState, server: ServerChanged, width: int) -> list[
     facts: list[str] = [server.state.replace("_", " ")]
     if server.detail.tools is not None:
         facts.append(f"{server.detail.tools} tool{'s' if server.detail.tools != 1 else ''}")
+    if server.detail.tokens:
+        facts.append(f"~{server.detail.tokens:,} tokens")
     if server.detail.restarts:
         facts.append(f"{server.detail.restarts} restart{'s' if server.detail.restarts != 1 else ''}")
     name = clean_for_display(server.name, one_line=True)
