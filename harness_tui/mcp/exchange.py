@@ -30,13 +30,17 @@ _KEPT_REQUESTS: Final = 10_000
 
 
 class Exchange:
-    """The bookkeeping of one connection. ``junk`` counts lines that were no message, ``oversized`` those too long."""
+    """The bookkeeping of one connection.
+
+    ``junk`` counts lines that were no message, ``first_junk`` is the first of them, ``oversized`` counts long ones.
+    """
 
     # Large lines are parsed in a thread, so nothing here calls anybody: remarks wait until they are taken.
 
     def __init__(self, repairs: Repairs) -> None:
         self.repairs = repairs
         self.junk = 0
+        self.first_junk = ""
         self.oversized = 0
         self._remarks: list[str] = []
         self._methods: dict[int | str, str] = {}
@@ -90,7 +94,7 @@ class Exchange:
         if not found:
             self.junk += 1
             if self.junk == 1:
-                shown = one_line(text[:400].decode("utf-8", "replace"))
+                shown = self.first_junk = one_line(text[:400].decode("utf-8", "replace"))
                 self.remark(f"it writes lines to its output that are no messages; they are passed over: {shown}")
         for message in found:
             yield self.received(message)

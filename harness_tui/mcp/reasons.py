@@ -6,6 +6,7 @@ answer, refused with this message.
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import Final
 
@@ -13,6 +14,10 @@ from harness_tui.core.errors import HarnessError, ToolError
 from harness_tui.core.text import clean_for_display, cut_end
 
 _LINE_CHARS: Final = 200
+_IDLE_LINE: Final = re.compile(
+    r"^npm (?:error|ERR!)(?: A complete log|\s+/|\s*$)|^npm notice|^Node\.js v[\d.]+$|^\s*(?:\^+|[}\])]+;?)\s*$|^\s+at "
+)
+"""Lines with which programs end and that say nothing: the place of a log, a version, the foot of a stack."""
 
 CONNECTION_CLOSED: Final = -32000
 METHOD_NOT_FOUND: Final = -32601
@@ -24,8 +29,8 @@ TOO_LARGE: Final = -32098
 class StartError(HarnessError):
     """A server that could not be started.
 
-    ``exited`` tells that it went away before it answered, ``rpc`` is the code of its refusal, ``needs_auth`` that it
-    wants a login.
+    ``exited`` tells that it went away before it answered, ``timed_out`` that it stayed silent, ``rpc`` is the code of
+    its refusal, ``needs_auth`` that it wants a login.
     """
 
     def __init__(
@@ -37,8 +42,10 @@ class StartError(HarnessError):
         exited: bool = False,
         rpc: int | None = None,
         needs_auth: bool = False,
+        timed_out: bool = False,
     ) -> None:
         super().__init__(what, where=where, mend=mend, code="server-failed")
+        self.timed_out = timed_out
         self.exited = exited
         self.rpc = rpc
         self.needs_auth = needs_auth
@@ -83,10 +90,8 @@ def exit_words(returncode: int | None) -> str:
 
 def last_line(tail: str) -> str:
     """Return the last line of standard error that says something, for use inside a sentence."""
-    for line in reversed(tail.splitlines()):
-        if line.strip():
-            return one_line(line)
-    return ""
+    lines = [line for line in tail.splitlines() if line.strip()]
+    return one_line(next((line for line in reversed(lines) if not _IDLE_LINE.search(line)), lines[-1] if lines else ""))
 
 
 def one_line(text: str) -> str:

@@ -8,7 +8,6 @@ call is never repeated: whether the first one had an effect is not known.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -16,6 +15,8 @@ from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.event_parts import ServerDetail
 from harness_tui.core.values import McpState
 from harness_tui.mcp import sdk
+from harness_tui.mcp.advice import Clues, advice
+from harness_tui.mcp.budget import FAILURE_WINDOW_S, FAILURES, RestartBudget, installing, start_limit
 from harness_tui.mcp.deadlines import OnProgress, within
 from harness_tui.mcp.listing import CallOutcome, Listing
 from harness_tui.mcp.means import Means, SupervisorEvents
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from harness_tui.mcp.connection import Connection
 
 BACK_OFF_S: Final = (1.0, 2.0, 4.0)
-FAILURES: Final = 3
-FAILURE_WINDOW_S: Final = 300.0
 STOP_S: Final = 5.0
 
 T = TypeVar("T")
@@ -55,6 +54,7 @@ class Supervisor:
         self.state: McpState = "idle"
         self.reason: str | None = None
         self.mend: str | None = None
+        self.kind: str | None = None
         self.listing: Listing | None = None
         self.starts = 0
         self.watched = Watched()
@@ -65,8 +65,7 @@ class Supervisor:
         self._latest: Connection | None = None
         self._starting: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Future[Any]] = set()
-        self._failures: deque[float] = deque(maxlen=FAILURES)
-        self._latched = False
+        self._budget = RestartBudget()
         self._closed = False
         if server.error is not None:
             self.state, self.reason = "failed", server.error
@@ -119,7 +118,7 @@ class Supervisor:
 
     def begin(self) -> asyncio.Task[None] | None:
         """Start it in the background unless it runs; return the start that is under way. Nothing if it may not run."""
-        if not self.startable or self._latched or self._usable() is not None:
+        if not self.startable or self._budget.spent or self._usable() is not None:
             return None
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(self._start(), name=f"mcp-start:{self.server.name}")
@@ -140,8 +139,7 @@ class Supervisor:
         """End it and start it afresh, its failures forgotten. Returns when the start succeeded or failed."""
         if not self.startable:
             raise self._unavailable()
-        self._failures.clear()
-        self._latched = False
+        self._budget.forgive()
         await self._halt()
         start = self.begin()
         if start is not None:
@@ -151,7 +149,7 @@ class Supervisor:
         """End it until :meth:`restart`: calls fail meanwhile. Raises ``CallError`` for one that may not start."""
         if not self.startable:
             raise self._unavailable()
-        self._latched = True
+        self._budget.close()
         await self._halt()
         self._set("stopped", "was stopped by a person")
 
@@ -181,21 +179,25 @@ class Supervisor:
     async def _start(self) -> None:
         if self._ending:  # the old process must be gone before the new one, and why it went must be known
             await asyncio.wait(self._ending, timeout=STOP_S)
-        if self._latched:
+        if self._budget.spent:
             return
         self.starts += 1
-        pause = self._pause()
-        self._set("starting", f"is started again in {pause:.1f} s" if pause else None)
+        pause = self._budget.pause(asyncio.get_running_loop().time(), BACK_OFF_S)
+        self._set(
+            "starting",
+            f"is started again in {pause:.1f} s" if pause else installing(self.server, known=self.listing is not None),
+        )
         await asyncio.sleep(pause)
         async with self._slots:
             try:
                 connection, listing = await self._connect()
             except StartError as error:
-                self.mend = error.mend
-                self._fail(error.what, state="needs_auth" if error.needs_auth else "failed")
+                found = advice(self.server, error, self._clues())
+                self.kind, self.mend = found.kind, found.mend
+                self._fail(found.words, state="needs_auth" if error.needs_auth else "failed")
                 return
         self._connection = connection
-        self.mend = None
+        self.kind = self.mend = None
         self._take(listing)
         self._set("ready", listing.remark)
         self._pass_on_remarks(connection)
@@ -206,17 +208,17 @@ class Supervisor:
         """Return the time in seconds, without that in which a person was waited for: a login is no slow start."""
         return asyncio.get_running_loop().time() - self._means.people.away(self.server.name)
 
-    def _pause(self) -> float:
-        """Return the seconds until the next start is allowed."""
-        if not self._failures:
-            return 0.0
-        back_off = BACK_OFF_S[min(len(self._failures), len(BACK_OFF_S)) - 1]
-        return max(0.0, self._failures[-1] + back_off - asyncio.get_running_loop().time())
+    def _clues(self) -> Clues:
+        if self._latest is None:
+            return Clues()
+        transport = self._latest.transport
+        status = getattr(transport, "status", None)
+        return Clues(status, transport.stderr_tail(), self._latest.exchange.first_junk, transport.own_returncode)
 
     async def _connect(self) -> tuple[Connection, Listing]:
         """Connect, a second time in the other era when the server cannot stand the first one's opening."""
         connection_class = await sdk.load()
-        limit = self._counted() + self.server.timeout.start
+        limit = self._counted() + start_limit(self.server, known=self.listing is not None)
         known = self.listing.era if self.listing is not None else None
         first, second = ("legacy", "auto") if known == "legacy" else ("auto", "legacy")
         try:
@@ -251,7 +253,8 @@ class Supervisor:
             raise
         if not connection.opened.done():
             connection.stop()
-            raise StartError(f"did not answer within {self.server.timeout.start:g} s", where=self.server.name)
+            allowed = start_limit(self.server, known=self.listing is not None)
+            raise StartError(f"did not answer within {allowed:g} s", where=self.server.name, timed_out=True)
         outcome = connection.opened.result()
         if isinstance(outcome, StartError):
             raise outcome
@@ -272,12 +275,7 @@ class Supervisor:
             self._fail(connection.end_words())
 
     def _fail(self, reason: str, state: McpState = "failed") -> None:
-        now = asyncio.get_running_loop().time()
-        while self._failures and self._failures[0] < now - FAILURE_WINDOW_S:
-            self._failures.popleft()
-        self._failures.append(now)
-        if len(self._failures) >= FAILURES:
-            self._latched = True
+        if self._budget.failed(asyncio.get_running_loop().time()):
             reason = f"{reason} (failed {FAILURES} times within {FAILURE_WINDOW_S / 60:.0f} minutes, not tried again)"
         self._set(state, reason)
 

@@ -18,7 +18,7 @@ from harness_tui.cli.common import (
     run_async,
     warn,
 )
-from harness_tui.cli.verbs import mcp_changes, mcp_reading
+from harness_tui.cli.verbs import mcp_changes, mcp_doctor, mcp_reading
 from harness_tui.core.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ def command() -> None:
 
 command.add_command(mcp_changes.add)
 command.add_command(mcp_changes.remove)
+command.add_command(mcp_doctor.doctor)
+command.add_command(mcp_doctor.restart)
+command.add_command(mcp_doctor.logs)
 command.add_command(mcp_reading.resources)
 command.add_command(mcp_reading.prompts)
 
