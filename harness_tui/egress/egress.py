@@ -49,6 +49,11 @@ class Egress:
         self._resolve = resolve
         self._tls: ssl.SSLContext | None = None
 
+    @property
+    def audit(self) -> AuditSink | None:
+        """The audit log that refusals are written to."""
+        return self._audit
+
     def check(self, url: Url, surface: str, *, record: bool = True) -> None:
         """Refuse ``url`` when that can be told from it alone. Raises ``EgressBlockedError``; nothing is looked up.
 

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import httpx2
 from mcp import Client, MCPError
-from mcp.client.auth import OAuthFlowError
 from mcp.client.session import ClientRequestContext
 from mcp.client.subscriptions import SubscriptionLost
 from mcp_types import (
@@ -35,11 +34,11 @@ from mcp_types.methods import validate_server_result
 from harness_tui._version import __version__
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.errors import HarnessError
+from harness_tui.mcp.authorisation import login_failure, login_of
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.discovery import discover
 from harness_tui.mcp.exchange import Exchange, without_surrogates
 from harness_tui.mcp.listing import CallOutcome, Listing
-from harness_tui.mcp.login import LoginError, login_of
 from harness_tui.mcp.means import Means
 from harness_tui.mcp.reasons import (
     CONNECTION_CLOSED,
@@ -99,14 +98,14 @@ class Connection:
         self._on_listing = on_listing
         self._on_resource = on_resource
         self._watched = watched
-        self._repairs = Repairs(validate_server_result)
+        self._repairs = Repairs(validate_server_result, enabled=server.repair)
         self.exchange = Exchange(self._repairs)
         self.transport: StdioTransport | HttpTransport = (
             HttpTransport(
                 server,
                 exchange=self.exchange,
                 egress=means.egress,
-                auth=login_of(server, means.logins, means.people),
+                auth=login_of(server, means),
             )
             if server.url
             else StdioTransport(server, spawner=means.spawner, root=means.root, exchange=self.exchange)
@@ -233,16 +232,11 @@ class Connection:
     async def _start_error(self, error: Exception) -> StartError:
         name, found = self._server.name, rpc_error(error)
         code = found[0] if found else None
-        refused = next((leaf for leaf in leaves(error) if isinstance(leaf, (LoginError, OAuthFlowError))), None)
-        if refused is not None:
-            words = refused.what if isinstance(refused, LoginError) else f"the login failed: {one_line(str(refused))}"
-            return StartError(words, where=name, mend=f"`harness mcp login {name}`", needs_auth=True)
-        if isinstance(self.transport, HttpTransport) and self.transport.status is not None:
-            status = self.transport.status
-            if status == 401 and not self._server.headers:
-                return StartError("wants a login", where=name, mend=f"`harness mcp login {name}`", needs_auth=True)
-            words = f"answered with HTTP status {status}"
-            return StartError(words, where=name, rpc=code, needs_auth=status == 401)
+        status = self.transport.status if isinstance(self.transport, HttpTransport) else None
+        if (unauthorised := login_failure(self._server, error, status)) is not None:
+            return unauthorised
+        if status is not None:
+            return StartError(f"answered with HTTP status {status}", where=name, rpc=code)
         if code == CONNECTION_CLOSED and self.transport.went_away:
             said = last_line(self.transport.stderr_tail())
             words = f"{exit_words(self.transport.own_returncode)} before answering"

@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import socket
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -22,13 +21,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 from mcp.client.auth import OAuthClientProvider
-from mcp.client.auth.utils import extract_field_from_www_auth
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
     OAuthClientMetadata,
     OAuthMetadata,
-    OAuthToken,
     ProtectedResourceMetadata,
 )
 
@@ -37,73 +34,47 @@ from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import make_private_folder
 from harness_tui.core.redaction import REDACTOR
-from harness_tui.mcp.grants import credentials_of
-from harness_tui.mcp.people import PERSON_S, People, page_host
-from harness_tui.mcp.token_store import TokenStore, seconds_left
+from harness_tui.egress.egress import Egress
+from harness_tui.egress.errors import EgressError
+from harness_tui.egress.urls import read_url
+from harness_tui.mcp.auth_layers import wants_login
+from harness_tui.mcp.grants import Note
+from harness_tui.mcp.login_errors import LoginError
+from harness_tui.mcp.login_storage import Storage, read_model
+from harness_tui.mcp.people import People, page_host
+from harness_tui.mcp.token_store import seconds_left
+from harness_tui.mcp.way_back import PATH, WayBack
 
-_STEP: Final = "callback"
-_PATH: Final = f"/{_STEP}"
-_REQUEST_BYTES: Final = 16_384
 _LOCK_S: Final = 20.0
 _EARLY_S: Final = 30.0
 """A token that is this near to its end is refreshed before it is used."""
-_PAGE: Final = (
-    "<!doctype html><meta charset=utf-8><title>Harness</title><p style='font:16px sans-serif;margin:3em'>{}</p>"
-)
-
-
-class LoginError(HarnessError):
-    """A login that did not come about."""
-
-
-class Storage:
-    """The SDK's ``TokenStorage`` over one entry of the store."""
-
-    def __init__(self, store: TokenStore, server: str, url: str) -> None:
-        self._store, self._server, self._url = store, server, url
-
-    async def entry(self) -> dict[str, Any]:
-        """Return the whole entry."""
-        return await asyncio.to_thread(self._store.read, self._server, self._url)
-
-    async def keep(self, **parts: Any) -> None:
-        """Keep parts of the entry."""
-        await asyncio.to_thread(lambda: self._store.write(self._server, self._url, **parts))
-
-    async def get_tokens(self) -> OAuthToken | None:
-        """Return the stored tokens."""
-        return _read(OAuthToken, (await self.entry()).get("tokens"))
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Keep tokens."""
-        await self.keep(tokens=tokens.model_dump(mode="json", exclude_none=True))
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """Return the stored registration."""
-        return _read(OAuthClientInformationFull, (await self.entry()).get("client"))
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Keep a registration."""
-        await self.keep(client=client_info.model_dump(mode="json", exclude_none=True))
 
 
 class LoginProvider(OAuthClientProvider):
-    """One server's login by a person in their browser."""
+    """One server's login by a person in their browser. ``note`` records its steps."""
 
-    def __init__(self, server: McpServerSettings, store: TokenStore, people: People) -> None:
+    def __init__(
+        self,
+        server: McpServerSettings,
+        storage: Storage,
+        *,
+        locks: Path,
+        people: People,
+        egress: Egress,
+        note: Note,
+    ) -> None:
         url, options = server.url or "", server.oauth
-        self._name = server.name
-        self._people = people
-        self._storage = Storage(store, server.name, url)
-        self._lock_file = store.lock.with_name(f"mcp-refresh-{server.name.encode().hex()[:40]}.lock")
-        self._listener: socket.socket | None = None
+        self._name, self._url = server.name, url
+        self._people, self._egress, self._note = people, egress, note
+        self._storage = storage
+        self._lock_file = locks / f"mcp-refresh-{server.name.encode().hex()[:40]}.lock"
         self._wanted_port = int(options.get("redirect_port") or 0)
         self._fixed = _fixed_client(options)
         metadata: dict[str, Any] = {
             "client_name": "Harness",
             "software_id": "harness",
             "software_version": __version__,
-            "redirect_uris": [f"http://127.0.0.1{_PATH}"],  # the port is known once it is listened on
+            "redirect_uris": [f"http://127.0.0.1{PATH}"],  # the port is known once it is listened on
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
             "scope": options.get("scope"),
@@ -112,14 +83,12 @@ class LoginProvider(OAuthClientProvider):
         super().__init__(
             url,
             OAuthClientMetadata.model_validate(metadata),
-            self._storage,
+            storage,
             redirect_handler=self._show,
             callback_handler=self._come_back,
             client_metadata_url=options.get("client_metadata_url"),
         )
-        self._coming: asyncio.Future[AuthorizationCodeResult] | None = None
-        self._server: asyncio.Server | None = None
-        self._state = ""
+        self._way_back = WayBack(server.name)
         self._kept: OAuthMetadata | None = None
         self._page: asyncio.Task[None] | None = None
 
@@ -132,8 +101,8 @@ class LoginProvider(OAuthClientProvider):
         context = self.context
         if self._fixed is not None:
             context.client_info = self._fixed
-        context.oauth_metadata = context.oauth_metadata or _read(OAuthMetadata, entry.get("metadata"))
-        context.protected_resource_metadata = context.protected_resource_metadata or _read(
+        context.oauth_metadata = context.oauth_metadata or read_model(OAuthMetadata, entry.get("metadata"))
+        context.protected_resource_metadata = context.protected_resource_metadata or read_model(
             ProtectedResourceMetadata, entry.get("resource")
         )
         self._kept = context.oauth_metadata
@@ -151,7 +120,9 @@ class LoginProvider(OAuthClientProvider):
                     if out is request:
                         done()
                     response = yield out
-                    if out is request and _wants_login(response):
+                    if out is request and response.status_code == 401 and await self._logged_in_elsewhere(request):
+                        response = yield request
+                    if out is request and wants_login(response):
                         if not self._people.reachable(self._name):
                             return
                         self._prepare_redirect()
@@ -160,8 +131,20 @@ class LoginProvider(OAuthClientProvider):
                 return
             finally:
                 await flow.aclose()
-                self._stop_listening()
+                self._way_back.close()
                 await self._keep_places()
+
+    async def _logged_in_elsewhere(self, request: httpx2.Request) -> bool:
+        """Take up a login that another process has done meanwhile; tell whether ``request`` has its token now."""
+        known = self.context.current_tokens.access_token if self.context.current_tokens is not None else None
+        stored = await self._storage.get_tokens()
+        if stored is None or stored.access_token == known:
+            return False
+        await self._initialize()
+        if not self.context.is_token_valid():
+            return False
+        self._add_auth_header(request)
+        return True
 
     # --- one refresh at a time -------------------------------------------------------------------
 
@@ -211,20 +194,7 @@ class LoginProvider(OAuthClientProvider):
         """Listen on loopback, at the port that is registered or configured where there is one."""
         info = self.context.client_info
         known = str(info.redirect_uris[0]) if info is not None and info.redirect_uris else ""
-        port = self._wanted_port or (urlsplit(known).port or 0)
-        try:
-            listener = socket.create_server(("127.0.0.1", port))
-        except OSError as error:
-            if self._wanted_port:
-                raise LoginError(
-                    f"port {port} of this machine cannot be listened on: {os.strerror(error.errno or 0)}",
-                    where=self._name,
-                    mend="free it, or change oauth.redirect_port",
-                ) from error
-            listener = socket.create_server(("127.0.0.1", 0))
-        listener.setblocking(False)
-        self._listener = listener
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}{_PATH}"
+        address = self._way_back.listen(self._wanted_port, urlsplit(known).port or 0)
         metadata = self.context.client_metadata.model_dump(mode="json", exclude_none=True)
         self.context.client_metadata = OAuthClientMetadata.model_validate(metadata | {"redirect_uris": [address]})
         if known and known != address and self._fixed is None:
@@ -232,83 +202,38 @@ class LoginProvider(OAuthClientProvider):
 
     async def _show(self, url: str) -> None:
         """Show the page to the person and listen for the way back from it."""
-        state = (parse_qs(urlsplit(url).query).get("state") or [""])[0]
-        if page_host(url) is None:
+        host = page_host(url)
+        if host is None:
             raise LoginError(f"it wants a login at {url[:200]}, which no browser is sent to", where=self._name)
-        assert self._listener is not None
-        self._coming = asyncio.get_running_loop().create_future()
-        server = await asyncio.start_server(self._answer, sock=self._listener)
-        self._listener = None
-        self._server = server
-        self._state = state
-        self._page = asyncio.create_task(self._ask(url), name=f"login {self._name}")
+        self._must_be_open(url)
+        await self._way_back.expect((parse_qs(urlsplit(url).query).get("state") or [""])[0])
+        self._page = asyncio.create_task(self._ask(url, host), name=f"login {self._name}")
 
-    async def _ask(self, url: str) -> None:
+    def _must_be_open(self, url: str) -> None:
+        """Refuse a page at an address that this program would not connect to: a browser is no way around the rules."""
+        page, own = urlsplit(url), urlsplit(self._url)
+        if (page.scheme, page.netloc) == (own.scheme, own.netloc):
+            return
+        try:
+            self._egress.check(read_url(url), f"mcp:{self._name}")
+        except EgressError as error:
+            what = f"it wants a login at {error.where}, which no browser is sent to: {error.what}"
+            raise LoginError(what, where=self._name, mend=error.mend, by_hand=False) from error
+
+    async def _ask(self, url: str, host: str) -> None:
+        self._note("page", httpx2.URL(url))
         reply = await self._people.page(self._name, f"Log in to {self._name}", url)
-        coming = self._coming
-        if reply.action != "accept" and coming is not None and not coming.done():
-            coming.set_exception(LoginError("the login was not done", where=self._name, code="declined"))
+        if reply.action != "accept":
+            self._note("page_refused", httpx2.URL(url))
+            self._way_back.give_up(LoginError("the login was not done", where=self._name, code="declined"))
 
     async def _come_back(self) -> AuthorizationCodeResult:
         """Return what the page sent back. Raises :class:`LoginError`."""
-        assert self._coming is not None
         try:
-            async with asyncio.timeout(PERSON_S):
-                return await self._coming
-        except TimeoutError:
-            raise LoginError(f"the login was not done within {PERSON_S / 60:.0f} minutes", where=self._name) from None
+            return await self._way_back.answer()
         finally:
             if self._page is not None:
                 self._page.cancel()
-            self._stop_listening()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take one request of a browser: only the way back of this very login counts, anything may come by."""
-        words = "This is no part of the login. You can close this page."
-        try:
-            async with asyncio.timeout(5):
-                line = (await reader.readuntil(b"\n"))[:_REQUEST_BYTES].decode("ascii", "replace")
-            target = urlsplit(line.split(" ")[1] if line.count(" ") >= 2 else "")
-            query = {name: values[0] for name, values in parse_qs(target.query).items()}
-            if target.path == _PATH and query.get("state") == self._state and self._coming is not None:
-                words = self._take(query)
-            body = _PAGE.format(words).encode()
-            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n"
-            writer.write(f"{head}Connection: close\r\n\r\n".encode() + body)
-            await writer.drain()
-        except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # whoever it was does not want the answer
-        finally:
-            writer.close()
-
-    def _take(self, query: dict[str, str]) -> str:
-        coming = self._coming
-        if coming is None or coming.done():
-            return "This login is over. You can close this page."
-        if "code" not in query:
-            said = query.get("error_description") or query.get("error") or "no reason given"
-            coming.set_exception(LoginError(f"the login was refused: {said[:200]}", where=self._name, code="declined"))
-            return "The login was refused. You can close this page."
-        REDACTOR.add(query["code"])
-        coming.set_result(AuthorizationCodeResult(code=query["code"], state=query["state"], iss=query.get("iss")))
-        return "You are logged in. You can close this page and go back to Harness."
-
-    def _stop_listening(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-
-
-def login_of(server: McpServerSettings, store: TokenStore, people: People) -> httpx2.Auth | None:
-    """Return how requests to ``server`` are authorised, ``None`` where its headers already say who asks."""
-    if any(name.lower() == "authorization" for name in server.headers):
-        return None
-    if server.oauth.get("grant") == "client_credentials":
-        return credentials_of(server, Storage(store, server.name, server.url or ""))
-    return LoginProvider(server, store, people)
 
 
 def _fixed_client(options: dict[str, Any]) -> OAuthClientInformationFull | None:
@@ -324,21 +249,6 @@ def _fixed_client(options: dict[str, Any]) -> OAuthClientInformationFull | None:
         token_endpoint_auth_method=options.get("token_auth") or ("client_secret_basic" if secret else "none"),
         issuer=options.get("issuer"),
     )
-
-
-def _wants_login(response: httpx2.Response) -> bool:
-    if response.status_code == 401:
-        return True
-    return response.status_code == 403 and extract_field_from_www_auth(response, "error") == "insufficient_scope"
-
-
-def _read(model: Any, value: object) -> Any:
-    if value is None:
-        return None
-    try:
-        return model.model_validate(value)
-    except ValueError:
-        return None  # of another version: asked for again
 
 
 def _open_lock(path: Path) -> int:

@@ -42,6 +42,7 @@ def fingerprint(server: McpServerSettings, root: Path) -> str:
         "url": server.url,
         "headers": server.headers,
         "transport": server.transport,
+        "server_name": server.server_name,
     }
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -38,11 +38,12 @@ class Repairs:
     """The repairs of one connection. ``protocol`` is set when it is known; until then nothing is mended.
 
     Of the tools listed last: ``quarantined`` maps those left out to the reason, ``structured`` are those with an output
-    schema, ``passed`` those handed on.
+    schema, ``passed`` those handed on. With ``enabled`` false nothing is ever mended: what does not fit is an error.
     """
 
-    def __init__(self, check: Check) -> None:
+    def __init__(self, check: Check, *, enabled: bool = True) -> None:
         self._check = check
+        self._enabled = enabled
         self.protocol: str | None = None
         self.quarantined: dict[str, str] = {}
         self.structured: set[str] = set()
@@ -58,6 +59,9 @@ class Repairs:
         """Mend the ``result`` of a request for ``method``, in place."""
         if self.protocol is None:
             return
+        if not self._enabled:
+            self._note_structured(method, result)
+            return
         if self.protocol >= MODERN_FROM:
             result.setdefault("resultType", "complete")
             if method in _CACHEABLE:
@@ -70,6 +74,12 @@ class Repairs:
                 self._mend_content(result)
             case _:
                 pass
+
+    def _note_structured(self, method: str, result: dict[str, Any]) -> None:
+        listed = result.get("tools") if method == "tools/list" else None
+        for tool in cast(list[Any], listed) if isinstance(listed, list) else ():
+            if isinstance(tool, dict) and isinstance(tool.get("name"), str) and tool.get("outputSchema") is not None:
+                self.structured.add(tool["name"])
 
     # --- tools -----------------------------------------------------------------------------------
 

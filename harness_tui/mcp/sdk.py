@@ -13,6 +13,7 @@ import importlib
 import logging
 import sys
 import threading
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +30,8 @@ _importing: Final = threading.Lock()
 
 
 def _quieten() -> None:
+    # Who leaves oauth.issuer out is told so by the documentation; a warning would be drawn over the screen.
+    warnings.filterwarnings("ignore", message="Omitting `issuer` is deprecated")
     for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.propagate = False

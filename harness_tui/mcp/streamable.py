@@ -17,6 +17,7 @@ import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.limits import MCP_MESSAGE_BYTES
@@ -108,6 +109,28 @@ class HttpTransport:
 
     def _send(self, item: SessionMessage) -> None:
         self._exchange.sent(item.message)
+        if self._server.server_name is not None:
+            item.message = _routed(item.message, self._server.server_name)
+
+
+class _RoutedRequest(JSONRPCRequest):
+    """A request that says which of a gateway's servers it is for; that is no part of the protocol."""
+
+    serverName: str
+
+
+class _RoutedNotification(JSONRPCNotification):
+    serverName: str
+
+
+def _routed(message: JSONRPCMessage, name: str) -> JSONRPCMessage:
+    match message:
+        case JSONRPCRequest():
+            return _RoutedRequest(**message.model_dump(exclude_unset=True), serverName=name)
+        case JSONRPCNotification():
+            return _RoutedNotification(**message.model_dump(exclude_unset=True), serverName=name)
+        case _:
+            return message
 
 
 class _Stream(Generic[T]):

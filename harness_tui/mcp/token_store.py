@@ -1,7 +1,8 @@
 """Logins of MCP servers on disk: tokens, the registration of this client, and where the server's logins are given.
 
-One file (0600, written whole, under a lock). An entry belongs to one address: an entry of the configuration that points
-a name elsewhere finds nothing. Whatever is read or written is redacted everywhere from then on.
+One file (0600, written whole, under a lock). An entry belongs to one address and to one holder (a person, or a client
+by its grant): an entry of the configuration that points a name elsewhere, or asks in another's name, finds nothing.
+Whatever is read or written is redacted everywhere from then on.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from harness_tui.core.paths import make_private_folder, read_regular, write_atom
 from harness_tui.core.redaction import REDACTOR
 
 _FORMAT: Final = 1
-_SECRETS: Final = ("access_token", "refresh_token", "client_secret")
+_SECRETS: Final = ("access_token", "refresh_token", "client_secret", "key")
+PERSON: Final = ""
+"""The holder of a login that a person does in their browser."""
 
 
 class TokenStore:
@@ -28,22 +31,22 @@ class TokenStore:
         self._file = file
         self.lock = file.with_name("locks") / "mcp-logins.lock"
 
-    def read(self, server: str, url: str) -> dict[str, Any]:
-        """Return what is known of ``server`` at ``url``; empty for nothing."""
+    def read(self, server: str, url: str, holder: str = PERSON) -> dict[str, Any]:
+        """Return what is known of ``server`` at ``url`` for ``holder``; empty for nothing."""
         entry = self._all().get(server)
-        if entry is None or entry.get("url") != url:
+        if entry is None or not _is_for(entry, url, holder):
             return {}
         _redact(entry)
         return entry
 
-    def write(self, server: str, url: str, **parts: Any) -> None:
-        """Keep parts of an entry (``tokens``, ``client``, ``metadata``, ``resource``); ``None`` removes one."""
+    def write(self, server: str, url: str, holder: str = PERSON, **parts: Any) -> None:
+        """Keep parts: ``tokens``, ``client``, ``metadata``, ``resource``, ``dpop``; ``None`` removes one."""
         _redact(parts)
         with locked(self.lock):
             entries = self._all()
             entry = entries.get(server)
-            kept = entry if entry is not None and entry.get("url") == url else {}
-            merged = {**kept, **parts, "url": url}
+            kept = entry if entry is not None and _is_for(entry, url, holder) else {}
+            merged = {**kept, **parts, "url": url, "holder": holder or None}
             if parts.get("tokens") is not None:
                 merged["received"] = time.time()
             entries[server] = {name: value for name, value in merged.items() if value is not None}
@@ -82,6 +85,10 @@ class TokenStore:
     def _damaged(self, why: str) -> HarnessError:
         mend = "move it away; servers ask for a login again then"
         return HarnessError(f"the logins of MCP servers cannot be read: {why}", where=str(self._file), mend=mend)
+
+
+def _is_for(entry: dict[str, Any], url: str, holder: str) -> bool:
+    return (entry.get("url"), entry.get("holder", PERSON)) == (url, holder)
 
 
 def seconds_left(entry: dict[str, Any]) -> float | None:

@@ -110,3 +110,15 @@ def test_a_request_for_input_is_not_taken_for_an_answer() -> None:
     result: dict[str, Any] = {"resultType": "input_required", "inputRequests": {}}
     repairs(MODERN).mend("tools/call", result)
     assert "content" not in result
+
+
+def test_without_repair_everything_passes_as_it_came() -> None:
+    made = Repairs(validate_server_result, enabled=False)
+    made.protocol = MODERN
+    result: dict[str, Any] = {"tools": [{"name": "a", "inputSchema": {}, "outputSchema": {"type": "object"}}, 7]}
+    before = repr(result)
+    made.mend("tools/list", result)
+    assert (repr(result), made.quarantined, made.passed, made.structured) == (before, {}, [], {"a"})
+    called = {"content": "bare"}
+    made.mend("tools/call", called)
+    assert called == {"content": "bare"}
