@@ -12,12 +12,15 @@ from harness_tui.agent.doom_loop import RepeatGuard
 from harness_tui.agent.hooks import Hooks
 from harness_tui.agent.skill_folders import folder_grants
 from harness_tui.agent.state import SessionState
+from harness_tui.agent.told import definition_text
 from harness_tui.core.events import PermissionResolved
 from harness_tui.core.messages import ToolCall
 from harness_tui.core.record import record
 from harness_tui.core.seams import Check, GateCall, GateDecision, Origin, PreparedCall, Tool
 from harness_tui.core.values import Action, AgentDefinition, Rule
 
+_RUNS_CODE: Final = frozenset({"bash"})
+"""Permissions of calls that run code on this machine."""
 _STRICTNESS: Final[dict[Action, int]] = {"allow": 0, "ask": 1, "deny": 2}
 
 
@@ -66,6 +69,7 @@ class Admitter:
         checks = prepared.checks
         if self._origin == "model" and self._repeats.is_repeated(call, polls=prepared.polls):
             checks = (*checks, Check("doom_loop", call.tool))
+        checks = (*checks, *self._acting(checks))
         state = self._state
         agents = (self._agent, *state.above)
         folders = await folder_grants(state.parts, agents, checks, session=state.approvals, mode=state.mode)
@@ -83,6 +87,18 @@ class Admitter:
             return Admission(shown=outcome.by_person)
         ends_run = outcome.by_person and not outcome.note
         return Admission(_refusal_text(decision, outcome), shown=outcome.by_person, ends_run=ends_run)
+
+    def _acting(self, checks: Sequence[Check]) -> list[Check]:
+        """Return what a command needs besides, while the model acts on skills of servers: leave to run code for each.
+
+        A subagent acts on what the session above it does: its task may have been written by the skill.
+        """
+        if self._origin != "model" or all(check.permission not in _RUNS_CODE for check in checks):
+            return []
+        activations, parent = self._state.parts.library.activations, self._state.parent
+        sessions = [self._state.id] if parent is None else [self._state.id, parent.session]
+        skills = dict.fromkeys(skill for session in sessions for skill in activations.of_servers(session))
+        return [Check("skill_code", skill) for skill in skills]
 
     def _decide(self, call: GateCall) -> GateDecision:
         """Return the strictest of what the agent and those above it may do; on a tie the agent's own."""
@@ -134,6 +150,7 @@ class Admitter:
             mode=self._state.mode,
             origin=self._origin,
             fingerprint=tool.spec.fingerprint,
+            definition=definition_text(tool.spec),
             grants=(*self._grants, *folders),
             agent_rules=self._agent.permission,
         )

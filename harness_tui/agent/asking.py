@@ -35,7 +35,7 @@ from harness_tui.core.seams import (
 )
 from harness_tui.core.values import Rule, Scope
 
-NEVER_BY_POLICY: Final = frozenset({"doom_loop", "sampling"})
+NEVER_BY_POLICY: Final = frozenset({"doom_loop", "sampling", "skill_code"})
 """What ``--ask allow`` does not cover."""
 
 LookAgain: TypeAlias = Callable[[], Awaitable[Preview | None]]
@@ -142,6 +142,7 @@ class Asker:
                 preview=with_decisions(preview, decision),
                 offers=decision.offers,
                 reason=reason,
+                changes=decision.changes,
             )
             self._publish(requested, run)
             scripted = self._script.take_answer("permission", requested.patterns[0]) if self._script else None

@@ -16,6 +16,7 @@ from harness_tui.agent.subagents import TaskTool
 from harness_tui.core.events import ContextReported, Notice
 from harness_tui.core.messages import Message
 from harness_tui.core.patterns import matches
+from harness_tui.core.remote_skills import RemoteSkill
 from harness_tui.core.seams import Tool
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import AgentDefinition
@@ -33,7 +34,7 @@ class Outfit:
     def __init__(self, state: SessionState, agent: AgentDefinition) -> None:
         self._state = state
         self._agent = agent
-        self._skills: list[Skill] = []
+        self._skills: list[Skill | RemoteSkill] = []
 
     # --- tools ---------------------------------------------------------------------------------------
 
@@ -53,7 +54,8 @@ class Outfit:
         self._skills = await asyncio.to_thread(self._find_skills)
         found = {name: tool for name, tool in state.parts.tools().items() if self._offered(name)}
         if "skill" in found:
-            narrowed = state.parts.library.skill_tool(self._skills)
+            own = [skill for skill in self._skills if isinstance(skill, Skill)]
+            narrowed = state.parts.library.skill_tool(own, self._may_load)
             if narrowed is None:
                 del found["skill"]
             else:
@@ -120,16 +122,23 @@ class Outfit:
         model = self._state.model
         return budget_for(model.context_limit if model is not None else None)
 
-    def _find_skills(self) -> list[Skill]:
+    def _find_skills(self) -> list[Skill | RemoteSkill]:
         """Return the skills that the agent and those above it may load, the library looked at again. Blocking."""
         library = self._state.parts.library
         library.refresh()
         if not self._offered("skill"):
             return []
-        agents = (self._agent, *self._state.above)
-        skills = [skill for skill in library.offered(self._agent) if all(allowed_for(a, skill.name) for a in agents)]
+        able = [*library.offered(self._agent), *library.remote.offered()]
+        skills = [skill for skill in able if self._is_for(skill.name)]
         denied = self._denied("skill", [skill.name for skill in skills])
         return [skill for skill in skills if skill.name not in denied]
+
+    def _is_for(self, skill: str) -> bool:
+        return all(allowed_for(agent, skill) for agent in (self._agent, *self._state.above))
+
+    def _may_load(self, skill: str) -> bool:
+        """Tell whether a skill of a server, which its list need not name, may be loaded."""
+        return self._is_for(skill) and not self._denied("skill", [skill])
 
     def messages(self) -> tuple[Message, ...]:
         """Return what a model is sent of the history."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from harness_tui.cli.common import print_line, warn
-from harness_tui.cli.conformance_login import login_keys
+from harness_tui.cli.conformance_skills import load_skills
 from harness_tui.core.calls import QuestionReply, QuestionRequest
 from harness_tui.core.errors import HarnessError
 from harness_tui.mcp.people import asked_by
@@ -25,7 +25,10 @@ from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 _NAME: Final = "suite"
 _SCENARIO: Final = "MCP_CONFORMANCE_SCENARIO"
+_CREDENTIALS: Final = ("auth/client-credentials-basic", "auth/client-credentials-jwt")
+_NO_LOAD: Final = "no-prefetch"
 _CONTEXT: Final = "MCP_CONFORMANCE_CONTEXT"
+_METADATA: Final = "https://conformance-test.local/client-metadata.json"
 _HOPS: Final = 5
 _PAUSE_S: Final = 1.5
 
@@ -39,23 +42,33 @@ async def conform(url: str, environ: Mapping[str, str]) -> int:
         project.mkdir()
         file = home / ".config" / "harness" / "config.yaml"
         file.parent.mkdir(parents=True)
-        login = await login_keys(url, context, environ.get(_SCENARIO, ""))
-        file.write_text(json.dumps(configuration_of(url, login)), encoding="utf-8")  # JSON is YAML
+        file.write_text(
+            json.dumps(_configuration(url, context, environ.get(_SCENARIO, ""))), encoding="utf-8"
+        )  # JSON is YAML
         own = {name: value for name, value in environ.items() if not name.startswith("XDG_")} | {"HOME": str(home)}
         options = OpenOptions(policy="person", start_servers=False, environ=own)
         workspace = await Workspace.open(project, options)
         try:
             with asked_by(_person):
-                return await _drive(workspace, context)
+                code = await _drive(workspace, context)
+                if not environ.get(_SCENARIO, "").endswith(_NO_LOAD):
+                    await load_skills(workspace)
+                return code
         finally:
             await workspace.close()
 
 
-def configuration_of(url: str, login: dict[str, Any]) -> dict[str, Any]:
+def _configuration(url: str, context: dict[str, Any], scenario: str) -> dict[str, Any]:
     """Return the configuration: keys that a person can set, nothing else."""
+    login: dict[str, Any] = {"client_metadata_url": _METADATA}
+    names = {"client_id": "client_id", "client_secret": "client_secret", "signing_algorithm": "signing_algorithm"}
+    names["private_key_pem"] = "private_key"
+    login |= {key: context[name] for name, key in names.items() if name in context}
+    if scenario in _CREDENTIALS:
+        login["grant"] = "client_credentials"
     return {
-        # What the server sends is taken as it comes: a message that was mended would prove nothing of either side.
-        "mcp": {_NAME: {"url": url, "oauth": login, "repair": False}},
+        "mcp": {_NAME: {"url": url, "oauth": login}},
+        "permission": [{"permission": "remote_skill", "pattern": "*", "action": "allow"}],
         "egress": {"allow": ["127.0.0.1", "localhost", "::1"]},
     }
 

@@ -25,11 +25,14 @@ from harness_tui.core.errors import HarnessError, RefusedError
 from harness_tui.core.ids import new_id
 from harness_tui.core.paths import is_inside, name_in
 from harness_tui.core.record import record
+from harness_tui.core.remote_skills import RemoteSkill
 from harness_tui.core.seams import Check, GateCall, Origin, PermissionGate
 from harness_tui.core.text import clean_for_display
 from harness_tui.core.values import AgentDefinition, Rule
 from harness_tui.library.expansion import Expansion, ReadGate, Surroundings, failed
-from harness_tui.library.library import Library, expand_file
+from harness_tui.library.library import Library
+from harness_tui.library.one_file import expand_file
+from harness_tui.mcp.manifest import known_skills
 from harness_tui.permissions.approvals import Approvals
 from harness_tui.permissions.gate import Gate
 
@@ -67,8 +70,14 @@ def denied_skills(opened: Opened) -> set[str]:
     settings, project = opened.loaded.settings, opened.project
     gate = Gate(settings.rules, Approvals(opened.places, project.root), root=project.root, cwd=project.start)
     agent = settings.agents.get(settings.agent) or AgentDefinition(settings.agent)
-    names = [skill.name for skill in opened.library.skills()]
+    names = [skill.name for skill in (*opened.library.skills(), *server_skills(opened))]
     return denied_values(gate, [agent], "skill", names, session="", mode=settings.mode)
+
+
+def server_skills(opened: Opened) -> list[RemoteSkill]:
+    """Return the skills of MCP servers as these told them last; none is started."""
+    settings, places = opened.loaded.settings, opened.places
+    return known_skills(settings.mcp, places.manifests, opened.project.root)
 
 
 def model_known(settings: Settings, name: str, start: Path) -> bool:

@@ -33,4 +33,10 @@ BUNDLED_RULES: Final[tuple[Rule, ...]] = (
 """The whole list, in order: the last matching rule of a layer is the layer's result."""
 
 PERMISSIONS: Final[tuple[str, ...]] = ("read", *(permission for permission, _ in _DEFAULTS))
-"""Every permission key that a rule may name."""
+"""Every permission key that ``*`` stands for."""
+
+NAMED_ALONE: Final[tuple[str, ...]] = ("remote_skill", "skill_code")
+"""Keys that a rule may name, and ``*`` does not mean: loading a skill of an MCP server, and running code on its word.
+
+No rule decides them, so they ask. What denies ``skill`` or ``bash`` denies them too: they never stand alone.
+"""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from harness_tui.config.bundled_rules import PERMISSIONS
+from harness_tui.config.bundled_rules import NAMED_ALONE, PERMISSIONS
 from harness_tui.config.egress_rules import read_rule
 from harness_tui.config.login_schema import Login, LoginModel, Text
 from harness_tui.config.settings import PROVIDER_KINDS
@@ -33,9 +33,10 @@ def _permission(value: Any) -> Any:
         raise ValueError(f"{value!r} is decided as 'edit'")
     if value in ("list", "glob", "grep", "diagnostics", "lsp"):
         raise ValueError(f"{value!r} is decided as 'read'")
-    if isinstance(value, str) and value != "*" and value not in PERMISSIONS:
-        close = difflib.get_close_matches(value, PERMISSIONS, n=1, cutoff=0.6)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(PERMISSIONS)}"
+    known = (*PERMISSIONS, *NAMED_ALONE)
+    if isinstance(value, str) and value != "*" and value not in known:
+        close = difflib.get_close_matches(value, known, n=1, cutoff=0.6)
+        hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(known)}"
         raise ValueError(f"unknown permission {value!r}{hint}")
     return value
 

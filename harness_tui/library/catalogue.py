@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from harness_tui.core.remote_skills import RemoteSkill
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.library.skill_file import DESCRIPTION_CHARS, Skill
 
@@ -22,7 +23,7 @@ _INTRODUCTION: Final = (
 )
 
 
-def catalogue_text(skills: Sequence[Skill], *, budget: int = CATALOGUE_CHARS) -> str:
+def catalogue_text(skills: Sequence[Skill | RemoteSkill], *, budget: int = CATALOGUE_CHARS) -> str:
     """Return the catalogue of ``skills``, empty without any.
 
     Descriptions are cut to 1,024 characters; over ``budget`` characters all are cut shorter, at last left out,
@@ -30,7 +31,7 @@ def catalogue_text(skills: Sequence[Skill], *, budget: int = CATALOGUE_CHARS) ->
     """
     if not skills:
         return ""
-    ordered = [(_clean(skill.name), _clean(skill.description)) for skill in sorted(skills, key=lambda one: one.name)]
+    ordered = [(_clean(skill.name), _about(skill)) for skill in sorted(skills, key=lambda one: one.name)]
     entries: list[str] = []
     for limit in _STEPS:
         entries = [_entry(name, description, limit) for name, description in ordered]
@@ -56,6 +57,13 @@ def _entry(name: str, description: str, limit: int) -> str:
     if not limit:
         return f"<skill>{named}</skill>"
     return f"<skill>{named}<description>{html.escape(cut_end(description, limit))}</description></skill>"
+
+
+def _about(skill: Skill | RemoteSkill) -> str:
+    """Return the description; that of a skill of a server says whose it is before anything else."""
+    if isinstance(skill, RemoteSkill):
+        return f"(of the MCP server {_clean(skill.server)}) {_clean(skill.description)}"
+    return _clean(skill.description)
 
 
 def _clean(text: str) -> str:

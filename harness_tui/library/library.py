@@ -16,14 +16,14 @@ from typing import TypeAlias
 
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
-from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.errors import HarnessError
 from harness_tui.core.messages import Attachment
 from harness_tui.core.resources import ReadableResources
 from harness_tui.core.seams import ProcessSpawner, PromptSource, PromptSpec
 from harness_tui.core.values import AgentDefinition
 from harness_tui.library.candidates import typed_names
 from harness_tui.library.catalogue import CATALOGUE_CHARS, catalogue_text
-from harness_tui.library.command_file import Command, CommandText, name_key, read_command
+from harness_tui.library.command_file import Command, name_key
 from harness_tui.library.commands import RESERVED, CommandIndex, CommandRegistry
 from harness_tui.library.completion import CANDIDATES, Candidate, rank
 from harness_tui.library.diagnostics import Diagnostic, Findings
@@ -34,6 +34,7 @@ from harness_tui.library.invocation import Invocation, read_invocation
 from harness_tui.library.lexer import find_mentions
 from harness_tui.library.mentions import MentionReader, ReadGate, inside_only
 from harness_tui.library.prompts import expand_prompt, find_prompt, hint, one_line, prompt_names
+from harness_tui.library.remote_skills import RemoteSkills
 from harness_tui.library.resource_mentions import ResourceMentions
 from harness_tui.library.roots import RANK, find_roots
 from harness_tui.library.skill_file import Skill, folder_name, slug
@@ -49,7 +50,8 @@ class Library:
     """Commands and skills of ``project``; ``trusted`` tells whether its own ones may be used. Safe to use from threads.
 
     Nothing is read before :meth:`refresh`, which :meth:`expand` calls itself. ``covers`` tells whether trust covers a
-    project's file with the text that it has now: files may change while the shell runs.
+    project's file with the text that it has now: files may change while the shell runs. ``remote`` are the skills of
+    servers.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Library:
         self._candidates: tuple[CommandIndex, SkillIndex, list[Candidate]] | None = None
         self._folders: tuple[SkillIndex, dict[str, Skill]] | None = None
         self._activations = Activations()
+        self.remote = RemoteSkills(lambda: self._skills.names)
         self._tool = SkillTool(
             lambda: offered(self._skills),
             self.find_skill,
@@ -84,6 +87,7 @@ class Library:
             activations=self._activations,
             covered=self._covered,
             may_grant=lambda: self._trusted,
+            remote=self.remote,
         )
 
     # --- what there is ---------------------------------------------------------------------------
@@ -173,11 +177,18 @@ class Library:
 
     def tools(self) -> Sequence[SkillTool]:
         """Return the tool ``skill``, or nothing while there are no skills (the seam ``ToolSource``)."""
-        return [self._tool] if offered(self._skills) else []
+        return [self._tool] if self.remote.publishing or offered(self._skills) else []
 
-    def skill_tool(self, skills: Sequence[Skill]) -> SkillTool | None:
-        """Return the tool ``skill`` with the names of ``skills`` (:meth:`offered`), ``None`` when there are none."""
-        return self._tool.narrowed(skills) if skills else None
+    def skill_tool(
+        self, skills: Sequence[Skill], may_load: Callable[[str], bool] = lambda name: True
+    ) -> SkillTool | None:
+        """Return the tool for ``skills`` and what ``may_load`` lets through of those of servers, ``None`` for none."""
+        return self._tool.narrowed(skills, may_load) if skills or self.remote.publishing else None
+
+    def forget(self, session: str) -> None:
+        """Forget what ``session`` has loaded, when it ends."""
+        self._activations.forget(session)
+        self.remote.forget(session)
 
     def name_in(self, folder: str) -> str:
         """Return the name of the skill in use whose folder is ``folder``, else the folder's own name."""
@@ -369,16 +380,3 @@ class Library:
 def _changed(name: str, path: Path) -> Expansion:
     text = f"/{name} has changed since its folder was trusted, {path}: run harness trust to see how, and to use it"
     return failed("untrusted", text)
-
-
-def _read_file(path: Path) -> CommandText:
-    return read_command(path, path.stem, "user", trusted=True).read()
-
-
-async def expand_file(path: Path, args_line: str, around: Surroundings) -> Expansion:
-    """Expand one command file, which the caller vouches for. Raises ``UsageError`` if it cannot be read."""
-    try:
-        text = await asyncio.to_thread(_read_file, path)
-    except HarnessError as problem:
-        raise UsageError(problem.what, where=str(path), mend="name a readable Markdown file") from problem
-    return await expand_template(text.template, args_line, around)

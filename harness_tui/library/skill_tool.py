@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -25,8 +26,9 @@ from harness_tui.library.expand import replace_variables
 from harness_tui.library.front_matter import Document
 from harness_tui.library.grants import granted
 from harness_tui.library.header import read_header
+from harness_tui.library.remote_skills import Loading, Reading, RemoteSkills
 from harness_tui.library.skill_file import Skill
-from harness_tui.library.skill_text import file_lines, wrapped
+from harness_tui.library.skill_text import file_lines, remote_origin, wrapped
 
 ENUM_NAMES: Final = 250
 ENUM_CHARS: Final = 15_000
@@ -35,6 +37,11 @@ ENUM_CHARS: Final = 15_000
 _KNOWN_CHARS: Final = 4_000
 _LEAST_BYTES: Final = 8_192
 _MARKS: Final = 64
+_REMOTE_NAME: Final = (
+    "The skill's name, exactly as the list of skills has it. A skill that an MCP server names and the list does not:"
+    " the server's name, a colon, the address of its SKILL.md."
+)
+_REMOTE_FILE: Final = "Only for a skill of an MCP server that is loaded: the name of one of its files, to read it"
 _DESCRIPTION: Final = (
     "Load the instructions of a skill by its name. Call it when the task fits a skill's description, before you start."
     " File names in its text are relative to the folder that the result names."
@@ -49,6 +56,7 @@ class Activations:
 
     def __init__(self) -> None:
         self._loaded: dict[str, dict[str, str]] = {}
+        self._of_servers: dict[str, dict[str, str]] = {}
 
     def note(self, session: str, name: str, content: str) -> bool:
         """Record that ``content`` of ``name`` is given to ``session``; false when it has exactly that already."""
@@ -56,11 +64,15 @@ class Activations:
         mark = digest(content.encode("utf-8", "replace"))
         new = loaded.pop(name, None) != mark
         loaded[name] = mark
+        origin = remote_origin(content)
+        if origin is not None:
+            self._of_servers.setdefault(session, {})[name] = origin
         return new
 
     def take(self, session: str, loaded: Iterable[tuple[str, str]]) -> None:
         """Take names and texts of all skills that the conversation of ``session`` holds, in their order."""
         self._loaded[session] = {}
+        self._of_servers.pop(session, None)
         for name, text in loaded:
             self.note(session, name, text)
 
@@ -68,9 +80,14 @@ class Activations:
         """Return the skills that ``session`` has loaded, newest first."""
         return list(self._loaded.get(session, {}))[::-1]
 
+    def of_servers(self, session: str) -> list[str]:
+        """Return the skills of MCP servers that ``session`` acts on, each as ``name@set``."""
+        return list(self._of_servers.get(session, {}).values())
+
     def forget(self, session: str) -> None:
         """Forget what ``session`` has loaded, when it ends."""
         self._loaded.pop(session, None)
+        self._of_servers.pop(session, None)
 
 
 @record
@@ -87,7 +104,8 @@ class SkillTool:
 
     ``find`` resolves a name tolerantly; what it finds must be among the offered ones. ``refresh`` picks up edits.
     ``covered`` tells whether trust covers a skill with the bytes that its file has now, ``may_grant`` whether
-    ``allowed-tools`` count (a trusted folder).
+    ``allowed-tools`` count (a trusted folder). ``remote`` are the skills of servers, ``may_load``
+    tells which of their names may be loaded.
     """
 
     def __init__(
@@ -99,6 +117,8 @@ class SkillTool:
         activations: Activations | None = None,
         covered: Covered | None = None,
         may_grant: Callable[[], bool] = lambda: False,
+        remote: RemoteSkills | None = None,
+        may_load: Callable[[str], bool] = lambda name: True,
     ) -> None:
         self._offered = offered
         self._find = find
@@ -106,6 +126,8 @@ class SkillTool:
         self.activations = activations or Activations()
         self._covered = covered
         self._may_grant = may_grant
+        self._remote = remote or RemoteSkills(lambda: ())
+        self._may_load = may_load
 
     @property
     def spec(self) -> ToolSpec:
@@ -115,20 +137,27 @@ class SkillTool:
         """
         names = [skill.name for skill in self._offered()]
         name: dict[str, Any] = {"type": "string", "description": "The skill's name."}
-        if len(names) <= ENUM_NAMES and sum(map(len, names)) <= ENUM_CHARS:
+        properties: dict[str, Any] = {"name": name}
+        if self._remote.publishing:
+            name["description"] = _REMOTE_NAME
+            properties["file"] = {"type": "string", "description": _REMOTE_FILE}
+        elif len(names) <= ENUM_NAMES and sum(map(len, names)) <= ENUM_CHARS:
             name["enum"] = names
         else:
             name["description"] = "The skill's name, exactly as the list of skills has it."
         parameters = {
             "type": "object",
-            "properties": {"name": name},
+            "properties": properties,
             "required": ["name"],
             "additionalProperties": False,
         }
         return ToolSpec("skill", _DESCRIPTION, parameters, SourceRef("skill"), read_only=True)
 
-    def narrowed(self, skills: Sequence[Skill]) -> SkillTool:
-        """Return this tool for an agent that may use only ``skills``; it shares what was loaded."""
+    def narrowed(self, skills: Sequence[Skill], may_load: Callable[[str], bool] = lambda name: True) -> SkillTool:
+        """Return this tool for an agent that may use only ``skills``, and of those of servers what ``may_load`` says.
+
+        It shares what was loaded.
+        """
         return SkillTool(
             lambda: skills,
             self._find,
@@ -136,18 +165,30 @@ class SkillTool:
             activations=self.activations,
             covered=self._covered,
             may_grant=self._may_grant,
+            remote=self._remote,
+            may_load=may_load,
         )
 
     async def prepare(self, arguments: dict[str, Any], context: ToolContext) -> PreparedCall:
         """Find the skill. Raises ``ToolError`` that names the skills there are."""
-        unknown = sorted(arguments.keys() - {"name"})
+        known = ("name", "file") if self._remote.publishing else ("name",)
+        unknown = sorted(arguments.keys() - set(known))
         if unknown:
-            raise ToolError(f"unknown arguments: {', '.join(unknown)}", where="skill", mend="the only one is name")
+            mend = f"known are {', '.join(known)}" if len(known) > 1 else "the only one is name"
+            raise ToolError(f"unknown arguments: {', '.join(unknown)}", where="skill", mend=mend)
         name = arguments.get("name")
         if not isinstance(name, str) or not name.strip():
             raise ToolError("name is missing or no text", where="skill", mend="give the name of a skill")
         if self._refresh is not None:
             await asyncio.to_thread(self._refresh)
+        file = arguments.get("file")
+        if self._remote.means(name):
+            if file is not None and not isinstance(file, str):
+                raise ToolError("file is no text", where="skill", mend="give a name of the list of its files")
+            return await self._remote.prepare(name, file or None, context, self._may_load)
+        if file is not None:
+            mend = "read the files of this skill with read, from the folder that its text names"
+            raise ToolError("file is for skills of MCP servers", where="skill", mend=mend)
         offered = self._offered()
         skill = self._find(name)
         if skill is None or all(skill.path != other.path for other in offered):
@@ -160,6 +201,8 @@ class SkillTool:
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:
         """Read the skill as it is now and return it with its folder and files."""
         skill = prepared.state
+        if isinstance(skill, (Loading, Reading)):
+            return self._noted(await self._remote.run(prepared, context), skill, context)
         if not isinstance(skill, Skill):
             raise ToolError("this call was not prepared", where="skill")
         try:
@@ -180,6 +223,12 @@ class SkillTool:
             full_bytes=given.whole_bytes,
             grants=given.grants,
         )
+
+    def _noted(self, result: ToolResult, what: Loading | Reading, context: ToolContext) -> ToolResult:
+        if isinstance(what, Reading) or self.activations.note(context.session, what.skill.name, result.output):
+            return result
+        note = f"The skill {what.skill.name} is loaded already and has not changed: its text is in this conversation."
+        return replace(result, output=note, metadata={**result.metadata, "repeated": True})
 
     def _read(self, skill: Skill, variables: dict[str, str]) -> _Given:
         """Read a skill as it is now. Blocking. Raises ``HarnessError``."""

@@ -16,6 +16,7 @@ from harness_tui.mcp.listing import Listing, Quarantined, ToolDefinition
 from harness_tui.mcp.reading import list_resources, list_templates
 from harness_tui.mcp.reasons import METHOD_NOT_FOUND, plain_words
 from harness_tui.mcp.repair import MODERN_FROM, Repairs
+from harness_tui.mcp.skills import list_skills, serves_skills
 
 MAX_PAGES: Final = 100
 MAX_TOOLS: Final = 2_000
@@ -31,6 +32,8 @@ async def discover(client: Client, repairs: Repairs, server: str) -> Listing:
     serves_resources = client.server_capabilities.resources is not None
     resources = await list_resources(client, server, left_out) if serves_resources else ()
     templates = await list_templates(client, server, left_out) if serves_resources else ()
+    publishes = serves_skills(client)
+    skills = await list_skills(client, server, left_out) if publishes else ()
     protocol = client.protocol_version
     return Listing(
         tools=tuple(sorted(tools.values(), key=lambda tool: tool.name)),
@@ -42,6 +45,8 @@ async def discover(client: Client, repairs: Repairs, server: str) -> Listing:
         resources=resources,
         templates=templates,
         completes=client.server_capabilities.completions is not None,
+        skills=skills,
+        publishes=publishes,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from harness_tui.core.limits import TOOL_DESCRIPTION_CHARS
 from harness_tui.core.record import record
+from harness_tui.core.remote_skills import RemoteSkill
 from harness_tui.core.resources import ResourceSpec, ResourceTemplate
 from harness_tui.core.seams import PromptSpec
 
@@ -57,7 +58,8 @@ class Quarantined:
 class Listing:
     """Everything that one server offers. ``protocol`` is the revision that was negotiated.
 
-    ``completes``: it offers values for the arguments of prompts and templates.
+    ``completes``: it offers values for the arguments of prompts and templates. ``publishes``: it has skills, also such
+    as it does not list.
     """
 
     tools: tuple[ToolDefinition, ...] = ()
@@ -69,6 +71,8 @@ class Listing:
     resources: tuple[ResourceSpec, ...] = ()
     templates: tuple[ResourceTemplate, ...] = ()
     completes: bool = False
+    skills: tuple[RemoteSkill, ...] = ()
+    publishes: bool = False
 
     def tool(self, name: str) -> ToolDefinition | None:
         """Return the tool that the server calls ``name``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +18,10 @@ from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import MCP_MESSAGE_BYTES
 from harness_tui.core.paths import make_private_folder, read_regular, write_atomic
 from harness_tui.core.record import record
+from harness_tui.core.remote_skills import RemoteSkill
 from harness_tui.mcp.listing import Listing
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Goes up when the file's shape changes; other formats count as absent."""
 
 
@@ -77,3 +79,11 @@ class ManifestCache:
     def forget(self, server: McpServerSettings) -> None:
         """Remove the cached manifest of ``server``. Raises ``OSError``."""
         self.path(server).unlink(missing_ok=True)
+
+
+def known_skills(servers: Mapping[str, McpServerSettings], folder: Path, root: Path) -> list[RemoteSkill]:
+    """Return the skills of ``servers`` as each told them last, by server, then label. Starts nothing; reads files."""
+    cache = ManifestCache(folder, root)
+    able = (servers[name] for name in sorted(servers))
+    listings = (cache.load(server) for server in able if server.enabled and server.trusted and server.error is None)
+    return [skill for listing in listings if listing is not None for skill in listing.skills]

@@ -31,6 +31,7 @@ from harness_tui.mcp.names import exposed_names, sanitised
 from harness_tui.mcp.people import People
 from harness_tui.mcp.prompts import McpPrompts, not_ready
 from harness_tui.mcp.reasons import CallError
+from harness_tui.mcp.remote_skills import McpSkills
 from harness_tui.mcp.resources import McpResources
 from harness_tui.mcp.supervisor import Supervisor
 from harness_tui.mcp.token_store import TokenStore
@@ -40,7 +41,9 @@ STARTS_AT_ONCE: Final = 3
 
 
 class McpPool:
-    """A ``ToolSource`` and a ``PromptSource`` over all configured servers; ``resources`` is their ``ResourceSource``.
+    """A ``ToolSource`` and a ``PromptSource`` over all configured servers.
+
+    ``resources`` is their ``ResourceSource``, ``skills`` their ``RemoteSkillSource``.
 
     ``cache_dir`` holds manifests, ``root`` is the project root, ``reserved`` are the names of built-in tools.
     ``people``: servers may ask a person while they are called; ``logins`` is the file that keeps logins.
@@ -72,6 +75,7 @@ class McpPool:
             name: Supervisor(servers[name], means=means, events=self, slots=slots) for name in sorted(servers)
         }
         self.resources = McpResources(self._supervisors, self._supervisor)
+        self.skills = McpSkills(self._supervisors, self._supervisor)
         self._prompts = McpPrompts(self._supervisors, self._supervisor)
         self._tools: dict[str, McpTool] | None = None
         self._costs: dict[str, tuple[Listing | None, int, int]] = {}

@@ -198,7 +198,7 @@ class Supervisor:
                 return
         self._connection = connection
         self.kind = self.mend = None
-        self._take(listing)
+        self.take(listing)
         self._set("ready", listing.remark)
         self._pass_on_remarks(connection)
         if not connection.alive:  # it went away between its answer and now
@@ -293,7 +293,8 @@ class Supervisor:
         self.state, self.reason = state, reason
         self._events.state_changed(self)
 
-    def _take(self, listing: Listing) -> None:
+    def take(self, listing: Listing) -> None:
+        """Take up what the server offers now."""
         before, self.listing = self.listing, listing
         if before != listing:
             self._events.listing_changed(self, before)
@@ -303,7 +304,7 @@ class Supervisor:
             self._events.remarked(self, text)
 
     def _relisted(self, listing: Listing) -> None:
-        self._take(listing)
+        self.take(listing)
         if self.state == "ready":
             self._set("ready", listing.remark)
 

@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
-from harness_tui.config.bundled_rules import PERMISSIONS
+from harness_tui.config.bundled_rules import NAMED_ALONE, PERMISSIONS
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.limits import MIB
 from harness_tui.core.paths import make_private_folder, read_regular, write_atomic
@@ -159,7 +159,7 @@ def _parse(root: str | None, item: Any) -> StoredApproval:
     for key in ("permission", "pattern"):
         if not isinstance(entry.get(key), str) or not entry[key]:
             raise ValueError(f"{key} is missing or no text")
-    if entry["permission"] not in PERMISSIONS:
+    if entry["permission"] not in (*PERMISSIONS, *NAMED_ALONE):
         raise ValueError(f"unknown permission {entry['permission']!r}")
     fingerprint, added = entry.get("fingerprint"), entry.get("added", "")
     if not isinstance(fingerprint, str | None) or not isinstance(added, str):

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 _VALUES: Final[Mapping[str, str]] = {
     "doom_loop": "tool",
     "external_directory": "path",
+    "remote_skill": "name",
     "sampling": "server",
     "skill": "name",
+    "skill_code": "name",
     "task": "agent",
     "webfetch": "url",
 }

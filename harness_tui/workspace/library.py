@@ -75,7 +75,10 @@ class WorkspaceLibrary:
         return denied
 
     async def text(self, path: str) -> str:
-        """Return a file for its preview. Raises ``HarnessError``."""
+        """Return a file for its preview, of a skill of a server its entry. Raises ``HarnessError``."""
+        for skill in self._workspace.library.remote.all():
+            if path == f"{skill.server}:{skill.uri}":
+                return skill.shown
         data = await asyncio.to_thread(read_regular, Path(path), max_bytes=4 * TEMPLATE_BYTES)
         return data.decode("utf-8", "replace")
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal
 from harness_tui.config.folders import tool_of
 from harness_tui.core.events import Notice
 from harness_tui.core.record import record
-from harness_tui.library.skills import hidden_reason
+from harness_tui.library.skills import allowed_for, hidden_reason
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from harness_tui.config.problems import Problem
+    from harness_tui.core.remote_skills import RemoteSkill
     from harness_tui.core.seams import PromptSource
     from harness_tui.core.values import AgentDefinition
     from harness_tui.library.command_file import Command
@@ -117,7 +118,10 @@ def library_rows(
     return LibraryRows(
         tuple(offers),
         tuple(sorted((_command_row(library, item) for item in commands), key=lambda row: row.name)),
-        tuple(_skill_row(item, slashes.get(item.path), agent, denied) for item in skills),
+        (
+            *(_skill_row(item, slashes.get(item.path), agent, denied) for item in skills),
+            *(_server_row(item, agent, denied) for item in library.remote.all()),
+        ),
         (*map(_finding, library.problems()), *map(_config_finding, configuration)),
     )
 
@@ -207,6 +211,28 @@ def _skill_row(
         model=skill.header.model,
         findings=tuple(map(_finding, skill.diagnostics)),
         own=skill.scope != "bundled",
+    )
+
+
+def _server_row(skill: RemoteSkill, agent: AgentDefinition | None, denied: Callable[[str], bool]) -> EntryRow:
+    """Return the row of a skill of a server: it is loaded by the model alone, and there is no file of it here."""
+    reason = skill.problem
+    if reason is None and agent is not None and not allowed_for(agent, skill.name):
+        reason = f"not for the agent {agent.name}"
+    if reason is None and denied(skill.name):
+        reason = "denied"
+    return EntryRow(
+        kind="skill",
+        name=skill.name,
+        slash="",
+        description=skill.description,
+        argument_hint="",
+        source=f"mcp · {skill.server}",
+        path=f"{skill.server}:{skill.uri}",
+        trusted=True,
+        usable=skill.problem is None,
+        hidden_reason=reason,
+        own=False,
     )
 
 

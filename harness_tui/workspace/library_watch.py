@@ -25,13 +25,16 @@ def pause_after(seconds: float) -> float:
 
 
 async def library_changes(workspace: Workspace) -> AsyncIterator[None]:
-    """Yield each time that commands, skills or what is wrong with them changed since it yielded last. Never ends."""
-    seen = workspace.library, workspace.library.version
+    """Yield each time that commands, skills or what is wrong with them changed since it yielded last. Never ends.
+
+    Skills of servers are among them: they come when a server has started, and go with its entry.
+    """
+    seen = workspace.library, workspace.library.version, workspace.library.remote.all()
     pause = PAUSE_S
     while True:
         await asyncio.sleep(pause)
         pause = pause_after(await asyncio.to_thread(_look, workspace))
-        now = workspace.library, workspace.library.version
+        now = workspace.library, workspace.library.version, workspace.library.remote.all()
         if now != seen:
             seen = now
             yield

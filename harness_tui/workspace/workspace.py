@@ -140,6 +140,7 @@ class Workspace:
         )
         self.lsp.offer_edits(builtin.joint)
         self._subagents.use_agents(tuple(settings.agents.values()))
+        self.library.remote.use(self.mcp.skills)
         self._parts = AgentParts(
             project=self.project,
             places=self.places,
@@ -303,7 +304,7 @@ class Workspace:
         """End what a session left running, and drop what is kept of it."""
         await self._jobs.end(session)
         self._builtin.forget(session)
-        self.library.activations.forget(session)
+        self.library.forget(session)
 
     def notice(self, notice: Notice) -> None:
         """Tell every open session something."""

@@ -13,7 +13,7 @@ from fakes.fake_gates import FakeShellGate
 
 from harness_tui.children.registry import ChildRegistry
 from harness_tui.library.expansion import Expansion, Surroundings
-from harness_tui.library.library import expand_file
+from harness_tui.library.one_file import expand_file
 
 sys.path.insert(0, str(Path(__file__).parent))
 

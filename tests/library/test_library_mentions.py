@@ -12,8 +12,8 @@ from library_scene import Expand, Scene
 
 from harness_tui.library.expansion import Surroundings
 from harness_tui.library.lexer import find_mentions
-from harness_tui.library.library import expand_file
 from harness_tui.library.mentions import mention_of
+from harness_tui.library.one_file import expand_file
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 20
 

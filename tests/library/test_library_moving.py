@@ -15,7 +15,7 @@ from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.config.trust import TrustStore
 from harness_tui.library.expansion import Expansion, Surroundings
-from harness_tui.library.library import expand_file
+from harness_tui.library.one_file import expand_file
 
 Rows = list[tuple[str, str, str, bool]]
 

@@ -17,7 +17,7 @@ from harness_tui.library.expand import TemplateSource, expand_template
 from harness_tui.library.expansion import Surroundings
 from harness_tui.library.forms import Argument
 from harness_tui.library.header import Header
-from harness_tui.library.library import expand_file
+from harness_tui.library.one_file import expand_file
 from harness_tui.library.shell_source import read_shell
 from harness_tui.library.template import compile_template, fill
 

@@ -19,12 +19,14 @@ from harness_tui.cli.common import (
 )
 from harness_tui.cli.creating import create_from_template, place_option
 from harness_tui.config.folders import tool_of
+from harness_tui.core.codec import encode
 from harness_tui.core.errors import UsageError
 from harness_tui.core.text import cut_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness_tui.core.remote_skills import RemoteSkill
     from harness_tui.library.diagnostics import Diagnostic
     from harness_tui.library.skill_file import Skill
 
@@ -39,11 +41,12 @@ def command() -> None:
 @json_option
 def list_skills(root: Path, as_json: bool) -> int:
     """List every skill, also those that cannot be used."""
-    from harness_tui.cli.library import denied_skills, open_library
+    from harness_tui.cli.library import denied_skills, open_library, server_skills
 
     opened = open_library(root)
     denied = denied_skills(opened)
     rows = [_row(skill, denied) for skill in opened.library.skills()]
+    rows += [_server_row(skill, denied) for skill in server_skills(opened)]
     if as_json:
         print_json(rows)
         return 0
@@ -66,17 +69,34 @@ def _row(skill: Skill, denied: Container[str]) -> dict[str, Any]:
     return row if reason is None else row | {"hidden_reason": reason}
 
 
+def _server_row(skill: RemoteSkill, denied: Container[str]) -> dict[str, Any]:
+    reason = skill.problem or ("denied" if skill.name in denied else None)
+    row: dict[str, Any] = {
+        "name": skill.name,
+        "source": "mcp",
+        "tool": skill.server,
+        "path": skill.uri,
+        "description": skill.description,
+        "trusted": True,
+        "in_catalog": reason is None,
+    }
+    return row if reason is None else row | {"hidden_reason": reason}
+
+
 @command.command("show")
 @click.argument("name")
 @root_option
 @json_option
 def show_skill(name: str, root: Path, as_json: bool) -> int:
     """Show the skill NAME: where it comes from and what it says."""
-    from harness_tui.cli.library import denied_skills, open_library
+    from harness_tui.cli.library import denied_skills, open_library, server_skills
     from harness_tui.library.skill_text import file_lines
 
     opened = open_library(root)
     library, denied = opened.library, denied_skills(opened)
+    for skill in server_skills(opened):
+        if skill.name == name:
+            return _show_server_skill(skill, denied, as_json)
     found = library.find_skill(name) or next((skill for skill in library.skills() if skill.name == name), None)
     if found is None:
         fail(UsageError(f"there is no skill {name!r}", mend="harness skills list shows all", code="unknown-skill"))
@@ -90,6 +110,15 @@ def show_skill(name: str, root: Path, as_json: bool) -> int:
     print_line("\n".join(["", text.strip(), "", *file_lines(found.folder)]))
     for diagnostic in found.diagnostics:
         warn(str(diagnostic))
+    return 0
+
+
+def _show_server_skill(skill: RemoteSkill, denied: Container[str], as_json: bool) -> int:
+    if as_json:
+        files = [encode(file) for file in skill.files]
+        print_json(_server_row(skill, denied) | {"set": skill.set, "front_matter": skill.front_matter, "files": files})
+    else:
+        print_line(skill.shown)
     return 0
 
 

@@ -34,7 +34,12 @@ _MODE_RULES: Final = {
     "accept-edits": "mode accept-edits: edits in the project are not asked about until the mode is changed (Shift+Tab);"
     " protected names are",
 }
-_WHY: Final = {"doom_loop": "The model repeats itself: the same call with the same arguments, several times in a row."}
+_WHY: Final = {
+    "doom_loop": "The model repeats itself: the same call with the same arguments, several times in a row.",
+    "remote_skill": "An MCP server wrote this skill: what it says is put before the model.",
+    "skill_code": "The model acts on a skill that an MCP server wrote, and wants to run code.",
+    "sampling": "An MCP server wants the model to answer this. What it says goes back to the server.",
+}
 _DECISIONS: Final = {"allow": "allowed", "ask": "asks", "deny": "denied"}
 _BAR: Final[Line] = (("│ ", "muted"),)
 
@@ -113,6 +118,9 @@ def preview_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
     lines: list[Line] = []
     if reason := event.reason or _WHY.get(event.permission):
         lines.extend(wrap([(clean_for_display(reason), "warning")], width))
+    if event.changes:
+        lines.extend(diff_lines(_visible(event.changes), width))
+        lines.append((("It would be called with:", "muted"),))
     match event.preview:
         case DiffPreview(path=path, text=text, before_hash=before, files=files):
             if files is None:
