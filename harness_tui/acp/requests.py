@@ -78,6 +78,12 @@ async def _choose(
 
 
 def _shown(asked: ev.PermissionRequested, root: Path) -> list[Any]:
+    if asked.changes is None:
+        return _previewed(asked, root)
+    return [_text(f"{asked.reason}:\n\n```diff\n{asked.changes}\n```"), *_previewed(asked, root)]
+
+
+def _previewed(asked: ev.PermissionRequested, root: Path) -> list[Any]:
     match asked.preview:
         case DiffPreview(text=text, files=files) if files is not None:
             return [_text(f"```diff\n{text}\n```")]

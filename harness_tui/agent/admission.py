@@ -12,6 +12,7 @@ from harness_tui.agent.doom_loop import RepeatGuard
 from harness_tui.agent.hooks import Hooks
 from harness_tui.agent.skill_folders import folder_grants
 from harness_tui.agent.state import SessionState
+from harness_tui.agent.told import definition_text
 from harness_tui.core.events import PermissionResolved
 from harness_tui.core.messages import ToolCall
 from harness_tui.core.record import record
@@ -149,6 +150,7 @@ class Admitter:
             mode=self._state.mode,
             origin=self._origin,
             fingerprint=tool.spec.fingerprint,
+            definition=definition_text(tool.spec),
             grants=(*self._grants, *folders),
             agent_rules=self._agent.permission,
         )

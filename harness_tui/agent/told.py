@@ -6,6 +6,7 @@ not see. The schema's structure is handed on as it is.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final, cast
@@ -39,6 +40,14 @@ def as_told(spec: ToolSpec) -> ToolSpec:
             _told.clear()
         _told[spec.name, spec.fingerprint] = known
     return known
+
+
+def definition_text(spec: ToolSpec) -> str | None:
+    """Return the definition of a foreign tool for a person to compare, a line for a line; ``None`` for ours."""
+    if spec.fingerprint is None:
+        return None
+    parameters = json.dumps(spec.parameters, ensure_ascii=False, indent=2, sort_keys=True, default=str)
+    return f"{spec.description.strip()}\n\nparameters:\n{parameters}\n"
 
 
 def marked(server: str, text: str) -> str:

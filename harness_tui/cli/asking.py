@@ -89,6 +89,8 @@ async def _permission(request: PermissionRequested) -> Answer:
     warn(f"permission needed: {request.permission} {', '.join(request.patterns)}")
     if request.reason:
         write_notice(clean_for_display(request.reason, one_line=True) + "\n")
+    if request.changes:
+        write_notice(clean_for_display(request.changes, show_invisible=True) + "\n")
     preview = encode(request.preview)
     shown = preview.get("text") or preview.get("command") or preview.get("url") or preview.get("arguments")
     write_notice(clean_for_display(shown if isinstance(shown, str) else json.dumps(shown)).rstrip() + "\n")

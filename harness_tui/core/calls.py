@@ -35,7 +35,10 @@ class Check:
 
 @record
 class GateCall:
-    """A call before the gate. ``grants`` are allow rules of this run only (a trusted file's ``allowed-tools``)."""
+    """A call before the gate. ``grants`` are allow rules of this run only (a trusted file's ``allowed-tools``).
+
+    ``fingerprint`` is the hash of a foreign tool's ``definition``, the text that a person can compare.
+    """
 
     call: str
     tool: str
@@ -45,6 +48,7 @@ class GateCall:
     mode: str
     origin: Origin = "model"
     fingerprint: str | None = None
+    definition: str | None = None
     grants: tuple[Rule, ...] = ()
     agent_rules: tuple[Rule, ...] = ()
 
@@ -75,7 +79,8 @@ class PartDecision:
 class GateDecision:
     """The decision on a call: the strictest of its parts. ``offers`` is what a wider approval would store.
 
-    ``scope`` is where the approval came from when an approval turned an ask into allow.
+    ``scope`` is where the approval came from when an approval turned an ask into allow. ``changes`` is the unified
+    diff of a tool's definition since it was allowed, where that is why it is asked about again.
     """
 
     action: Action
@@ -83,6 +88,7 @@ class GateDecision:
     offers: tuple[Offer, ...] = ()
     reason: str | None = None
     scope: Scope | Literal["rule"] = "rule"
+    changes: str | None = None
 
 
 @record

@@ -18,6 +18,7 @@ from harness_tui.core.record import record
 from harness_tui.core.seams import Clock
 from harness_tui.core.values import Rule, Scope
 from harness_tui.permissions.approvals_file import ApprovalsFile, StoredApproval
+from harness_tui.permissions.definitions import ApprovedDefinitions
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,6 +59,7 @@ class Approvals:
         report: Callable[[HarnessError], None] | None = None,
     ) -> None:
         self._file = ApprovalsFile(places.approvals_file)
+        self.definitions = ApprovedDefinitions(places.approvals_file.parent / "approved-tools")
         self._root = root.resolve().as_posix()
         self._clock = clock or SystemClock()
         self._report = report or (lambda error: _LOG.warning("%s", error))

@@ -21,6 +21,7 @@ from harness_tui.permissions.offers import ONCE_ONLY, offers_for
 from harness_tui.permissions.protected import protected_name
 
 NO_RULE = "no rule"
+_CHANGED = "its server describes this tool in another way than when you allowed it"
 
 
 class Gate:
@@ -63,6 +64,8 @@ class Gate:
         kept = [rule for rule in rules if rule.action == "allow" and rule.permission not in ONCE_ONLY]
         if scope != "once" and kept:
             self.approvals.add(scope, kept, session=call.session, fingerprint=call.fingerprint)
+            if call.fingerprint is not None and call.definition is not None:
+                self.approvals.definitions.keep(call.fingerprint, call.definition)
 
     def _decide(self, call: GateCall, subjects: Sequence[Subject]) -> GateDecision:
         if not subjects:
@@ -96,13 +99,23 @@ class Gate:
             if part.decision == "ask":
                 asked.append(subject)
         action = strictest([part.decision for part in parts])
+        reason = self._reason(action, parts, asked)
+        before = approved.before_change(asked, self.matcher) if action == "ask" else None
+        if action == "ask":
+            reason = failure or (_CHANGED if before is not None else reason)
         return GateDecision(
             action=action,
             parts=tuple(parts),
             offers=offers_for(asked, self.matcher) if action == "ask" and failure is None else (),
-            reason=failure if action == "ask" and failure else self._reason(action, parts, asked),
+            reason=reason,
             scope=scopes[0] if action == "allow" and scopes else "rule",
+            changes=self._changes(call, before) if before is not None else None,
         )
+
+    def _changes(self, call: GateCall, before: str) -> str | None:
+        if call.definition is None:
+            return None
+        return self.approvals.definitions.differences(before, call.definition)
 
     def _subjects(self, call: GateCall) -> list[Subject]:
         """Take shell texts apart, and add the outside folder that a path outside the root needs too."""
@@ -197,6 +210,14 @@ class _Approved:
         self._read = False
         self._exact: dict[str, Approval] = {}
         self._others: dict[str, list[Approval]] = {}
+        self._changed: list[Approval] = []
+
+    def before_change(self, subjects: Sequence[Subject], matcher: Matcher) -> str | None:
+        """Return the hash that a foreign tool had when it was allowed, where only that is another one now."""
+        for approval in self._changed:
+            if any(covers(approval.rule, subject, matcher) for subject in subjects):
+                return approval.fingerprint
+        return None
 
     def find(self, subject: Subject, matcher: Matcher) -> Approval | None:
         """Return an approval that covers ``subject``: one of exactly this command, else the newest that fits."""
@@ -215,6 +236,8 @@ class _Approved:
         for approval in self._approvals.list(session=self._call.session):
             rule = approval.rule
             if approval.fingerprint != self._call.fingerprint:
+                if approval.fingerprint is not None and self._call.fingerprint is not None:
+                    self._changed.append(approval)
                 continue
             if rule.permission == "bash" and is_literal(rule.pattern):
                 self._exact.setdefault(unescaped(rule.pattern), approval)
