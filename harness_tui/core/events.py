@@ -210,6 +210,7 @@ class PermissionRequested(Event):
     """Someone is asked, or would have been asked, about a call.
 
     A second one of the same ``call`` takes the place of the first: what would happen is another thing by now.
+    ``changes`` is the unified diff of a server's tool since it was allowed, where that is why it is asked about again.
     """
 
     type = "permission_requested"
@@ -220,6 +221,7 @@ class PermissionRequested(Event):
     preview: Preview
     offers: tuple[Offer, ...]
     reason: str | None = None
+    changes: str | None = None
 
 
 @event
