@@ -28,7 +28,7 @@ async def keep_plan(state: SessionState, run: str) -> None:
         text = f"the plan could not be kept: {error.strerror or error}"
         state.publish(Notice("warning", "plan", text), run)
         return
-    hint = "Ctrl+G in the shell, or the intent hand_over, lets build carry it out"
+    hint = "F5 in the shell, or the intent hand_over, lets build carry it out"
     state.publish(Notice("info", "plan", f"the plan is kept in {path}", hint), run)
 
 

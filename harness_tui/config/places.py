@@ -88,6 +88,11 @@ class Places:
         return self.state / "keys.json"
 
     @property
+    def audit_file(self) -> Path:
+        """What was called, decided, blocked and authorised."""
+        return self.state / "audit.jsonl"
+
+    @property
     def logins_file(self) -> Path:
         """Logins of MCP servers; the person's alone."""
         return self.state / "mcp-logins.json"
@@ -96,6 +101,11 @@ class Places:
     def favourites_file(self) -> Path:
         """The models that the person likes best."""
         return self.state / "favourites.json"
+
+    @property
+    def prompt_history_file(self) -> Path:
+        """What was typed into prompts."""
+        return self.state / "prompts.jsonl"
 
     @property
     def trust_file(self) -> Path:

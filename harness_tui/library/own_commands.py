@@ -44,7 +44,7 @@ OWN_COMMANDS: Final = (
     OwnCommand("theme", "Colours", missing=f"{_LATER}; the terminal's own colours are used"),
     OwnCommand("export", "Write the session to a file", "[md|json|html|file]"),
     OwnCommand("copy", "Copy the last answer", missing=f"{_LATER}; select with Shift and the mouse"),
-    OwnCommand("editor", "Write in your own editor", missing=_LATER),
+    OwnCommand("editor", "Write the message in your own editor"),
     OwnCommand("doctor", "What is wrong with commands, skills and configuration files", "[part of a name]"),
 )
 

@@ -27,6 +27,7 @@ class Candidate:
     """One thing that can be completed. ``name`` without the slash; ``takes_arguments`` leaves room for them.
 
     ``reason`` says why it cannot be used now. ``alias_of`` is the name that it stands for, if it is another name.
+    ``sign`` is shown before the name; ``insert`` is what is written where that is not sign and name.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Candidate:
     takes_arguments: bool = True
     reason: str = ""
     alias_of: str = ""
+    sign: str = "/"
+    insert: str = ""
 
 
 class Offer(Protocol):

@@ -53,7 +53,7 @@ class HarnessApp(ReadingApp):
         Binding("ctrl+b,f2", "toggle_panel", "Side panel", show=False),
         Binding("shift+tab", "next_mode", "Next mode: ask, accept-edits, plan", show=False),
         Binding("ctrl+t", "session('next_agent')", "Next agent", show=False),
-        Binding("ctrl+g", "session('hand_over')", "Let build carry out the plan", show=False),
+        Binding("f5", "session('hand_over')", "Let build carry out the plan", show=False),
         *ReadingApp.BINDINGS,
         Binding("f1", "help", "Help", show=False),
     ]
@@ -121,6 +121,10 @@ class HarnessApp(ReadingApp):
         if self.controller is not None:
             self.controller.panel.show(tab)
 
+    def want_editor(self) -> None:
+        """Open the person's editor on the prompt."""
+        self.prompt.post_message(PromptField.Wanted("editor"))
+
     def insert_prompt(self, text: str) -> None:
         """Put ``text`` into the prompt and go there."""
         self.prompt.set_text(text)
@@ -156,10 +160,10 @@ class HarnessApp(ReadingApp):
         if self.controller is not None:
             self.controller.slash.show_help()
 
-    @on(PromptField.QueueEditWanted)
-    def _on_queue_edit(self) -> None:
+    @on(PromptField.Wanted)
+    def _on_wanted_by_prompt(self, event: PromptField.Wanted) -> None:
         if self.controller is not None:
-            self.controller.take_back_last()
+            self.controller.prompt.want(event.aid)
 
     @on(events.Resize)
     def _on_resized(self) -> None:
@@ -215,6 +219,8 @@ class HarnessApp(ReadingApp):
         if self.prompt.text:
             self.prompt.sent.add(self.prompt.text)
             self.prompt.take_text()
+            if self.controller is not None:
+                self.controller.prompt.take_kept()
         elif again:
             self.leave()
         else:

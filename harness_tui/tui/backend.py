@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness_tui.core.intents import Intent
     from harness_tui.core.values import Scope
     from harness_tui.tui.backend_library import LibraryFiles
+    from harness_tui.tui.backend_prompt import PromptAids
     from harness_tui.tui.backend_rows import (
         AgentRow,
         BackendInfo,
@@ -104,6 +105,11 @@ class Backend(Protocol):
     @property
     def library(self) -> LibraryFiles:
         """Commands and skills."""
+        ...
+
+    @property
+    def prompt(self) -> PromptAids:
+        """What the prompt needs: mentions, what was typed before, the editor, the clipboard."""
         ...
 
     async def models(self) -> Sequence[ModelRow]:

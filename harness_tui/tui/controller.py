@@ -19,6 +19,7 @@ from harness_tui.tui.panel_runner import PanelRunner
 from harness_tui.tui.preview_runner import PreviewRunner
 from harness_tui.tui.prompt.popup import CompletionPopup
 from harness_tui.tui.prompt.queue import QueueView
+from harness_tui.tui.prompt_runner import PromptRunner
 from harness_tui.tui.screens.trust import TrustDialog
 from harness_tui.tui.slash_runner import SlashRunner
 from harness_tui.tui.transcript.model import TranscriptModel
@@ -48,6 +49,7 @@ class Controller:
         self._queue = QueueView(app.palette)
         self._popup = CompletionPopup(app.palette)
         self._completer = SlashCompleter(self._want_values)
+        self.prompt = PromptRunner(app, self._host, self._run)
         self._preview = PreviewRunner(app, self._host, self._run, self._completer.knows)
         self._returned = ""
         self._was_running = False
@@ -66,13 +68,14 @@ class Controller:
         await self._app.query_one("#dock").mount_all(
             [self._queue, self._preview.box, self._popup, self._bar], before=self._app.prompt
         )
-        self._app.prompt.attach_completion(self._popup, self._completer)
+        self.prompt.attach(self._popup, self._completer)
         self._app.prompt.attach_preview(self._preview)
         info = await host.guarded(host.open())
         if info is None:
             self._app.status.say("the project could not be opened; Ctrl+Q leaves")
             return
         self._trust = info.trust
+        self._run(self.prompt.load_history())
         self._run(self.refresh_library())
         self._run(self._follow_library(), "library")
         if not await self.use_session(host.backend.start_session()):
@@ -125,12 +128,13 @@ class Controller:
         self._run(self._submit(text, typed, steer=steer))
 
     async def _submit(self, text: str, typed: str, *, steer: bool) -> None:
+        self.prompt.remember(text)
         command = split_command(typed)
         own = find_own(command[0]) if command is not None else None
         if command is not None and own is not None:
             await self._host.guarded(self.slash.run(own, command[1]))
             return
-        await self._host.guarded(self._host.submit(text, typed, steer=steer))
+        await self._host.guarded(self._host.submit(text, typed, steer=steer, kept=self.prompt.take_kept()))
 
     def cancel(self) -> bool:
         """Cancel the run; return whether there is one."""
@@ -156,16 +160,6 @@ class Controller:
     def hand_over(self) -> None:
         """Let the agent build carry out the plan."""
         self._run(self.slash.hand_over())
-
-    def take_back_last(self) -> None:
-        """Bring the last waiting message back into the prompt."""
-        self._run(self._take_back_last())
-
-    async def _take_back_last(self) -> None:
-        text = await self._host.take_back_last()
-        if text is not None:
-            present = self._app.prompt.text
-            self._app.insert_prompt(f"{text}\n{present}" if present.strip() else text)
 
     def refresh_candidates(self) -> None:
         """Look whether commands or skills changed, as soon as nobody types: reading folders would slow the keys."""

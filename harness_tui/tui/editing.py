@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.app import App, SuspendNotSupported
 
@@ -13,23 +14,33 @@ if TYPE_CHECKING:
 
     from harness_tui.tui.backend_library import LibraryFiles
 
+T = TypeVar("T")
+
 
 async def open_in_editor(app: App[Any], library: LibraryFiles, path: str, line: int | None = None) -> str:
     """Open ``path`` at ``line`` and wait until the editor is closed; return what went wrong, empty for nothing."""
+    _, problem = await lend_screen(app, library.edit(path, line))
+    return problem
+
+
+async def lend_screen(app: App[Any], work: Coroutine[Any, Any, T]) -> tuple[T | None, str]:
+    """Let ``work`` have the terminal; return what it gives, and what went wrong, empty for nothing."""
+    result: T | None = None
     ended: BaseException | None = None
     try:
         with app.suspend():
             try:
-                await library.edit(path, line)
+                result = await work
             except BaseException as error:  # noqa: BLE001 - the library takes the screen again only where nothing is raised
                 ended = error
     except SuspendNotSupported:
-        return "no editor can be opened on this screen"
+        work.close()
+        return None, "no editor can be opened on this screen"
     app.refresh(layout=True)  # whatever the editor left on the screen goes
     match ended:
         case None:
-            return ""
+            return result, ""
         case HarnessError():
-            return str(ended)
+            return None, str(ended)
         case _:
             raise ended

@@ -19,6 +19,7 @@ from harness_tui.core.bus import LaggedError, Subscription
 from harness_tui.core.clock import SystemClock, rfc3339
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.event_parts import QueueItem
 from harness_tui.library.slash_completion import Candidate, offered_candidates
 from harness_tui.tui.backend import Backend, BackendSession, StartOptions
 from harness_tui.tui.backend_library import LibraryRows
@@ -146,8 +147,11 @@ class Host:
             return
         await self.session.send(intent)
 
-    async def submit(self, text: str, typed: str, *, steer: bool = False) -> None:
-        """Send a message, or the command after ``!``. While a run goes on it waits, or steers."""
+    async def submit(self, text: str, typed: str, *, steer: bool = False, kept: Sequence[QueueItem] = ()) -> None:
+        """Send a message, or the command after ``!``. While a run goes on it waits, or steers.
+
+        ``kept`` are messages that were taken back to become this one: it has what they held besides their text.
+        """
         if typed.startswith("!") and typed[1:].strip():
             await self.send(it.Shell(text[1:].strip()))
             return
@@ -156,15 +160,15 @@ class Host:
         busy = self.presenter.state.running
         if not busy:
             self.presenter.expect_message(typed)
-        await self.send(it.Submit(text, when=("steer" if steer else "queue") if busy else "now"))
-
-    async def take_back_last(self) -> str | None:
-        """Take the last waiting message out of the queue and return its text."""
-        items = self.presenter.state.queue
-        if not items:
-            return None
-        await self.send(it.EditQueue(items[:-1]))
-        return items[-1].text
+        intent = it.Submit(
+            text,
+            attachments=tuple(attachment for item in kept for attachment in item.attachments or ()) or None,
+            agent=next((item.agent for item in kept if item.agent), None),
+            model=next((item.model for item in kept if item.model), None),
+            when=("steer" if steer else "queue") if busy else "now",
+            piped="\n\n".join(item.piped for item in kept if item.piped) or None,
+        )
+        await self.send(intent)
 
     def tell(self, level: Level, text: str, hint: str | None = None) -> None:
         """Show a notice of the front end's own; one from before the session is shown in it again."""

@@ -62,6 +62,8 @@ class SlashRunner:
                 await self._show_library("problems", arguments)
             case "ps":
                 self._app.show_panel("processes")
+            case "editor":
+                self._app.want_editor()
             case "trust":
                 await self._app.ask_trust(asked=True)
             case _:

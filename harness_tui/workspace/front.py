@@ -24,6 +24,7 @@ from harness_tui.workspace.library import WorkspaceLibrary
 from harness_tui.workspace.model_rows import ModelRow, model_rows
 from harness_tui.workspace.offers import ServerOffers
 from harness_tui.workspace.permissions import PermissionRows, SessionPermissions
+from harness_tui.workspace.prompt_aids import PromptAids
 from harness_tui.workspace.records import SessionRecords
 from harness_tui.workspace.rows import (
     AgentRow,
@@ -92,6 +93,7 @@ class WorkspaceBackend:
         self._options = options
         self._workspace: Workspace | None = None
         self._session: OpenSession | None = None
+        self._prompt: PromptAids | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -167,6 +169,13 @@ class WorkspaceBackend:
             return WorkspaceLibrary(self.workspace, session="", agent=settings.agent, mode=settings.mode)
         choice = self._session.live.choice
         return WorkspaceLibrary(self.workspace, session=self._session.id, agent=choice.agent, mode=choice.mode)
+
+    @property
+    def prompt(self) -> PromptAids:
+        """What the prompt needs: mentions, what was typed before, the editor, the clipboard."""
+        if self._prompt is None:
+            self._prompt = PromptAids(self.workspace)
+        return self._prompt
 
     async def models(self) -> Sequence[ModelRow]:
         """Return the models that are known, at once."""
@@ -257,6 +266,8 @@ class WorkspaceBackend:
 
     async def close(self) -> None:
         """End runs, servers and children."""
+        if self._prompt is not None:
+            await self._prompt.close()
         if self._workspace is not None:
             await self._workspace.close()
 

@@ -291,6 +291,65 @@ class FakePermissions:
     problems: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class FakeMention:
+    insert: str
+    label: str
+    about: str = ""
+    source: str = ""
+    is_folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FakePastText:
+    text: str
+    root: str = "/srv/project"
+    time: str = "2026-01-02T03:04:05.000Z"
+
+
+class FakePromptAids:
+    """Finds paths that hold what is typed; a ``gate`` is waited for first. ``edited`` is what an editor leaves."""
+
+    def __init__(self, backend: FakeBackend) -> None:
+        self._backend = backend
+        self.mentions = self
+        self.paths: list[str] = ["README.md", "src/", "src/app.py", "my notes.txt"]
+        self.past: list[FakePastText] = []
+        self.remembered: list[str] = []
+        self.gate: asyncio.Event | None = None
+        self.edited: Callable[[str], str] = lambda text: text
+        self.image: str | HarnessError = "@/data/ses_1/images/clipboard.png"
+
+    async def find(self, typed: str, *, agents: bool) -> Sequence[FakeMention]:
+        self._backend.calls.append(f"find {typed}{'' if agents else ' no agents'}")
+        if self.gate is not None:
+            await self.gate.wait()
+        rows = [FakeMention("@explore", "explore", "Looks around", "agent")] if agents and not typed else []
+        for path in self.paths:
+            if typed in path:
+                mention = f'@"{path}"' if " " in path else f"@{path}"
+                rows.append(FakeMention(mention, path, source="folder", is_folder=path.endswith("/")))
+        return rows
+
+    async def refreshed(self) -> bool:
+        return False
+
+    async def history(self) -> Sequence[FakePastText]:
+        return self.past
+
+    async def remember(self, text: str) -> None:
+        self.remembered.append(text)
+
+    async def edit_text(self, text: str) -> str:
+        self._backend.calls.append(f"edit_text {text}")
+        return self.edited(text)
+
+    async def clipboard_image(self, session: str) -> str:
+        if isinstance(self.image, HarnessError):
+            raise self.image
+        return self.image
+
+
 class FakeSession:
     """A session whose events a test publishes. ``sent`` holds the intents."""
 
@@ -357,6 +416,7 @@ class FakeBackend:
 
     def __post_init__(self) -> None:
         self.library = FakeLibrary(self)
+        self.prompt = FakePromptAids(self)
 
     @property
     def session(self) -> FakeSession:

@@ -146,7 +146,7 @@ async def test_keys_and_commands_reach_the_agent(open_app: Any) -> None:
     async with open_app() as (app, pilot, backend):
         app.prompt.set_text("/compact the colours")
         await pilot.press("enter")
-        await pilot.press("ctrl+g")
+        await pilot.press("f5")
         await until(lambda: it.HandOver() in backend.session.sent)
         assert it.Compact("the colours") in backend.session.sent
         await pilot.press("ctrl+t")

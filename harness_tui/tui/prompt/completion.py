@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from harness_tui.library.slash_completion import Candidate
-from harness_tui.tui.lines import Line, cells, cut_cells, two_ends
+from harness_tui.tui.lines import Line, cells, cut_cells, cut_cells_start, two_ends
 
 
 def candidate_line(candidate: Candidate, width: int, name_width: int) -> Line:
     """Draw a candidate: name and hint, description, source."""
-    name = f"/{candidate.name}"
+    name = f"{candidate.sign}{candidate.name}"
+    cut = cut_cells if candidate.sign else cut_cells_start  # of a path the end tells more
     head: list[tuple[str, str]] = [
         (" ", ""),
-        (cut_cells(name, max(4, width - 2)), "muted" if candidate.reason else "bold"),
+        (cut(name, max(4, width - 2)), "muted" if candidate.reason else "bold"),
     ]
     used = cells(name) + 1
     if candidate.hint and not candidate.reason:

@@ -79,11 +79,17 @@ class MessageEditor(TextArea):
         """Return one row; a terminal of two columns leaves none for the text, and wrapping to none is an error."""
         return super().render_line(y) if self.content_size.width > 0 else Strip.blank(self.size.width)
 
+    def _recompute_cursor_offset(self) -> None:
+        # Undoing many lines takes the scrollbar away before the cursor is moved: it still stands behind the text.
+        if self.cursor_location[0] < self.document.line_count:
+            super()._recompute_cursor_offset()
+
     # --- text ----------------------------------------------------------------------------------------
 
     def set_text(self, text: str) -> None:
-        """Replace what stands in the field and put the cursor at its end."""
-        self.load_text(text)
+        """Replace what stands in the field, which an undo brings back, and put the cursor at its end."""
+        self.history.checkpoint()
+        self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
     @property
@@ -93,9 +99,53 @@ class MessageEditor(TextArea):
 
     def take_text(self) -> str:
         """Return what stands in the field with pastes expanded, and clear it."""
-        text, self._pastes = self.expanded, None
+        text = self.expanded
         self.load_text("")
         return text
+
+    # --- chips of pastes -----------------------------------------------------------------------------
+
+    @property
+    def pastes(self) -> PasteShelf:
+        """The pasted texts that chips stand for."""
+        if self._pastes is None:
+            from harness_tui.tui.prompt.paste import PasteShelf
+
+            self._pastes = PasteShelf()
+        return self._pastes
+
+    def chip(self) -> tuple[int, int, str] | None:
+        """Return start and end in its line, and the text, of the chip at the cursor."""
+        if self._pastes is None:
+            return None
+        line, column = self.cursor_location
+        return self._pastes.chip_at(self.document.get_line(line), column)
+
+    def replace_chip(self, chip: tuple[int, int, str], text: str) -> None:
+        """Put ``text`` in the place of a chip; an undo brings the chip back."""
+        line, _ = self.cursor_location
+        self.history.checkpoint()
+        self.replace(text, (line, chip[0]), (line, chip[1]))
+
+    def open_chip(self) -> bool:
+        """Put the text of the chip at the cursor in its place; false where there is none, or where it is too long."""
+        from harness_tui.tui.prompt.paste import OPEN_CHARS
+
+        chip = self.chip()
+        text = self.pastes.text_of(chip[2]) if chip is not None else None
+        if chip is None or text is None or len(text) > OPEN_CHARS:
+            return False
+        self.replace_chip(chip, text)
+        return True
+
+    def _delete_chip(self, key: str) -> bool:
+        """Delete a chip as one: half of one would stand for nothing."""
+        chip = self.chip() if self.selection.is_empty else None
+        column = self.cursor_location[1]
+        if chip is None or column == (chip[0] if key == "backspace" else chip[1]):
+            return False
+        self.replace_chip(chip, "")
+        return True
 
     def submit(self) -> None:
         """Send what stands in the field; a trailing backslash asks for a new line instead."""
@@ -132,6 +182,9 @@ class MessageEditor(TextArea):
             event.stop()
             event.prevent_default()
             self.insert("\n")
+        elif event.key in ("backspace", "delete") and self._delete_chip(event.key):
+            event.stop()
+            event.prevent_default()
         else:
             await super()._on_key(event)
 
@@ -160,11 +213,7 @@ class MessageEditor(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        if self._pastes is None:
-            from harness_tui.tui.prompt.paste import PasteShelf
-
-            self._pastes = PasteShelf()
-        self.insert(self._pastes.shelve(clean_for_display(event.text)))
+        self.insert(self.pastes.shelve(clean_for_display(event.text)))
 
     def action_cursor_right(self, select: bool = False) -> None:
         """Move right; a hint behind the cursor is never taken for text."""

@@ -6,9 +6,10 @@ Completion is attached once the rest of the program is there; until then the fie
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from textual import events, on
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -17,9 +18,8 @@ from harness_tui.tui.prompt.editor import MessageEditor
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from harness_tui.library.slash_completion import Completer
+    from harness_tui.tui.prompt.completing import PromptCompletion
     from harness_tui.tui.prompt.history import PromptHistory
-    from harness_tui.tui.prompt.popup import CompletionPopup
 
     class Previewer(Protocol):
         """Shows what stands in the prompt as it would be sent."""
@@ -31,13 +31,34 @@ if TYPE_CHECKING:
         def show_all(self) -> None: ...
 
 
+Aid: TypeAlias = Literal["history", "editor", "image", "dropped", "queue", "take_back", "put_aside"]
+"""What the prompt asks for that it cannot do alone."""
+
+AID_KEYS: Final[dict[str, Aid]] = {
+    "ctrl+r": "history",
+    "ctrl+g": "editor",
+    "alt+v": "image",
+    "alt+up": "take_back",
+    "alt+q": "queue",
+    "f7": "queue",
+    "alt+s": "put_aside",
+    "f6": "put_aside",
+}
+
 PROMPT_KEYS: Final = (
     ("Enter", "Send; waits in the queue while a run goes on"),
     ("Ctrl+S", "Send into the run that goes on, at its next step"),
     ("Shift+Enter, Ctrl+J, Alt+Enter, \\ Enter", "New line"),
     ("↑ ↓", "Earlier messages, at the first and last line"),
-    ("Alt+↑", "Take the last waiting message back"),
-    ("Tab", "Complete a /name, and what an own command takes"),
+    ("Ctrl+R", "Search what was typed before, in every session"),
+    ("Alt+S, F6", "Put the draft aside; in the empty prompt bring it back"),
+    ("Alt+↑", "Take the last waiting message back, with its attachments"),
+    ("Alt+Q, F7", "Waiting messages: edit, move, delete, send at the next step"),
+    ("Tab", "Complete a /name, what an own command takes, or a mention behind @; open the chip of a paste"),
+    ("@", "Mention a file, a folder, lines of a file (@file#L10-20), an agent, a resource of a server"),
+    ("Ctrl+G", "Write in your own editor; on the chip of a paste, edit the paste"),
+    ("Alt+V", "Attach the image in the clipboard; the pasted path of an image is attached as well"),
+    ("! and //", "At the start: run a command of the shell; send a message that begins with a slash"),
     ("F3", "Read the whole of what would be sent: text, attachments, commands that would run; nothing is sent or run"),
     ("Ctrl+_, Ctrl+Y", "Take back what was typed, and bring it back"),
     ("?", "Help, in the empty prompt"),
@@ -56,8 +77,12 @@ class PromptField(MessageEditor):
     class HelpWanted(Message):
         """``?`` was typed into the empty prompt."""
 
-    class QueueEditWanted(Message):
-        """The last waiting message is wanted back."""
+    class Wanted(Message):
+        """Something is wanted that the prompt cannot do alone."""
+
+        def __init__(self, aid: Aid) -> None:
+            super().__init__()
+            self.aid: Aid = aid
 
     class Steered(Message):
         """``text`` is for the run that goes on, at its next step."""
@@ -68,23 +93,21 @@ class PromptField(MessageEditor):
 
     def __init__(self) -> None:
         super().__init__(id="prompt", placeholder="Message, /command or !shell   ? for help")
-        self._popup: CompletionPopup | None = None
-        self._completer: Completer | None = None
+        self._completion: PromptCompletion | None = None
         self._previewer: Previewer | None = None
-        self._dismissed: str | None = None
-        self._offered: tuple[str, str] | None = None
         self._sent: PromptHistory | None = None
         self._typed_at = 0.0
+        self._notes: dict[str, str] = {}
 
-    def attach_completion(self, popup: CompletionPopup, completer: Completer) -> None:
-        """Offer what ``completer`` finds in ``popup`` from now on."""
-        self._popup, self._completer = popup, completer
+    def attach_completion(self, completion: PromptCompletion) -> None:
+        """Offer what ``completion`` finds from now on."""
+        self._completion = completion
         self._on_typed()
 
     def attach_preview(self, previewer: Previewer) -> None:
         """Let ``previewer`` show what stands here as it would be sent, from now on."""
         self._previewer = previewer
-        self._tell_previewer()
+        self.tell_previewer()
 
     @property
     def still_for(self) -> float:
@@ -100,13 +123,19 @@ class PromptField(MessageEditor):
             self._sent = PromptHistory()
         return self._sent
 
+    def show_note(self, name: str, text: str) -> None:
+        """Say something on the lower edge of the field, under a name by which it is taken away with an empty text."""
+        self._notes[name] = text
+        self.border_subtitle = Content(" · ".join(note for note in self._notes.values() if note))
+
     def handle_key_first(self, event: events.Key) -> bool:
-        """Take the keys of the popup and of the history."""
-        if self._popup is not None and self._popup.is_open:
-            if self._typed_part() != self._offered:
-                self._complete()  # keys came quicker than the list was drawn anew
-            if self._popup.is_open:
-                return self._key_of_popup(self._popup, event.key)
+        """Take the keys of the list, of the history, and those that ask for something."""
+        completion = self._completion
+        if completion is not None and completion.is_open and completion.key(event.key):
+            return True
+        if (aid := AID_KEYS.get(event.key)) is not None:
+            self.post_message(self.Wanted(aid))
+            return True
         match event.key:
             case "up" if self._on_first_row():
                 return self._recall(self.sent.older(self.text))
@@ -117,13 +146,12 @@ class PromptField(MessageEditor):
                 return True
             case "ctrl+s":
                 return self._steer()
-            case "alt+up":
-                self.post_message(self.QueueEditWanted())
+            case "tab" if self.chip() is not None:
+                if not self.open_chip():
+                    self.post_message(self.Wanted("editor"))
                 return True
-            case "tab" if self._typed_part() is not None:
-                self._dismissed = None
-                self._complete()
-                return True
+            case "tab" if completion is not None:
+                return completion.tab()
             case "escape" if self._previewer is not None and self._previewer.is_open:
                 self._previewer.dismiss()
                 return True
@@ -133,64 +161,45 @@ class PromptField(MessageEditor):
             case _:
                 return False
 
-    def _key_of_popup(self, popup: CompletionPopup, key: str) -> bool:
-        match key:
-            case "up":
-                popup.move(-1)
-            case "down":
-                popup.move(1)
-            case "pageup":
-                popup.action_page(-1)
-            case "pagedown":
-                popup.action_page(1)
-            case "escape":
-                self._dismissed = self.text
-                popup.close()
-                self._tell_previewer()
-            case "tab":
-                self._accept(popup, send=False)
-            case "enter" if popup.is_marked:
-                self._accept(popup, send=True)
-            case _:
-                return False
-        return True
-
-    def _accept(self, popup: CompletionPopup, *, send: bool) -> None:
-        """Put the marked name into the prompt; Enter sends a name that stands there whole or takes no arguments."""
-        candidate = popup.chosen
-        popup.close()
-        if candidate is None:
-            return
-        whole = self.text == f"/{candidate.name}"
-        if send and (whole or not candidate.takes_arguments):
-            self.set_text(f"/{candidate.name}")
-            self._dismissed = self.text
-            self.submit()
-            return
-        self.set_text(f"/{candidate.name} {self._behind_name()}")
-
-    def _behind_name(self) -> str:
-        """Return what stands behind the name, where it is the name that is completed."""
-        if self._name_prefix() is None or not any(character.isspace() for character in self.text):
-            return ""
-        return "".join(self.text.split(maxsplit=1)[1:])
-
     def accept_clicked(self) -> None:
         """A candidate was clicked."""
-        if self._popup is not None:
-            self._accept(self._popup, send=False)
+        if self._completion is not None:
+            self._completion.accept(send=False)
             self.focus()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        from harness_tui.tui.prompt.paste import dropped_images
+
+        if not event.text:  # what some terminals make of an image
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Wanted("image"))
+            return
+        mentions = dropped_images(event.text)
+        if mentions is None:
+            await super()._on_paste(event)
+            return
+        event.stop()
+        event.prevent_default()
+        self.write_mention(mentions)
+
+    def write_mention(self, mention: str) -> None:
+        """Insert mentions at the cursor, with blanks around them."""
+        line, column = self.cursor_location
+        text = self.document.get_line(line)
+        before = " " if column and not text[column - 1].isspace() else ""
+        after = "" if text[column : column + 1].isspace() else " "
+        self.insert(f"{before}{mention}{after}")
 
     # --- completion ----------------------------------------------------------------------------------
 
     @on(TextArea.Changed)
     def _on_typed(self) -> None:
         self._typed_at = time.monotonic()
-        if self.text != self._dismissed:
-            self._dismissed = None
-        self._complete()
-        self.suggestion = self._hint()
-        self._tell_previewer()
+        if self._completion is not None:
+            self._completion.typed()
+            self.suggestion = self._completion.hint()
+        self.tell_previewer()
 
     @on(events.Focus)
     def _on_focused(self, event: events.Focus) -> None:
@@ -199,68 +208,25 @@ class PromptField(MessageEditor):
 
     def refresh_completion(self) -> None:
         """Look again: the candidates changed."""
-        self._complete()
-        self._tell_previewer()
-
-    def _hint(self) -> str:
-        if self._completer is None or not self.text.startswith("/") or not self.cursor_at_end_of_text:
-            return ""
-        from harness_tui.library.slash_completion import name_typed
-
-        typed = name_typed(self.text)
-        return self._completer.hint(*typed) if typed is not None else ""
-
-    def _name_prefix(self) -> str | None:
-        """Return the part of a ``/name`` that stands before the cursor."""
-        line, column = self.cursor_location
-        if self._completer is None or line != 0 or not self.text.startswith("/"):
-            return None
-        from harness_tui.library.slash_completion import name_being_typed
-
-        return name_being_typed(self.text, column)
-
-    def _typed_part(self) -> tuple[str, str] | None:
-        """Return what is to be completed: ``("", prefix)`` for a name, name and prefix for the one argument of it."""
-        prefix = self._name_prefix()
-        if prefix is not None:
-            return "", prefix
-        line, column = self.cursor_location
-        if self._completer is None or line != 0 or not self.text.startswith("/"):
-            return None
-        from harness_tui.library.slash_completion import value_being_typed
-
-        return value_being_typed(self.text, column)
-
-    def _complete(self) -> None:
-        popup, completer, part = self._popup, self._completer, self._typed_part()
-        if popup is None or completer is None:
-            return
-        if part is None or self._dismissed is not None:
-            popup.close()
-            return
-        name, prefix = part
-        if not popup.is_open and part == ("", ""):
-            self.post_message(self.CompletionOpened())
-        self._offered = part
-        room = self.app.size.height - self.outer_size.height - 4
-        found = completer.values(name, prefix) if name else completer.candidates(prefix)
-        popup.offer(found, room, marked=not name)
+        if self._completion is not None:
+            self._completion.refresh()
+        self.tell_previewer()
 
     @property
     def shown_to_previewer(self) -> str:
         """What stands here, nothing while a list of completions or a request takes its place."""
-        covered = not self.display or (self._popup is not None and self._popup.is_open)
+        covered = not self.display or (self._completion is not None and self._completion.is_open)
         return "" if covered else self.text
 
-    def _tell_previewer(self) -> None:
+    def tell_previewer(self) -> None:
         if self._previewer is not None:
             self._previewer.typed(self.shown_to_previewer)
 
     def close_completion(self) -> None:
         """Close the list."""
-        if self._popup is not None:
-            self._popup.close()
-            self._tell_previewer()
+        if self._completion is not None:
+            self._completion.close()
+            self.tell_previewer()
 
     def _steer(self) -> bool:
         typed, text = self.text, self.expanded
@@ -274,9 +240,14 @@ class PromptField(MessageEditor):
     def _recall(self, text: str | None) -> bool:
         if text is None:
             return False
-        self._dismissed = text  # a recalled command opens no list over itself
-        self.set_text(text)
+        self.put(text)
         return True
+
+    def put(self, text: str) -> None:
+        """Replace what stands here by something that was written before; it opens no list over itself."""
+        if self._completion is not None:
+            self._completion.leave(text)
+        self.set_text(text)
 
     def _on_first_row(self) -> bool:
         return self.wrapped_document.location_to_offset(self.cursor_location).y == 0

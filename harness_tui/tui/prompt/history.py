@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 MAX_ENTRIES: Final = 500
@@ -22,6 +23,22 @@ class PromptHistory:
             del self._entries[:-MAX_ENTRIES]
         self._place = len(self._entries)
         self._draft = ""
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """What is remembered, from old to new."""
+        return tuple(self._entries)
+
+    def put_before(self, texts: Sequence[str]) -> None:
+        """Take older texts, from old to new, of which the newest stand right before what is remembered."""
+        known: list[str] = []
+        for text in texts:
+            if text.strip() and text != (known[-1] if known else None):
+                known.append(text)
+        room = MAX_ENTRIES - len(self._entries)
+        older = known[-room:] if room > 0 else []
+        self._entries[:0] = older
+        self._place += len(older)
 
     def older(self, present: str) -> str | None:
         """Return the entry before the present one, ``None`` at the oldest. ``present`` is kept as the draft."""

@@ -47,7 +47,7 @@ class CompletionPopup(RowList, can_focus=False):
         """The marked candidate."""
         key = self.marked
         first = self._candidates[0] if self._candidates else None  # Enter may come before the list is laid out
-        return next((candidate for candidate in self._candidates if candidate.name == key), first)
+        return next((candidate for candidate in self._candidates if _key(candidate) == key), first)
 
     def offer(self, candidates: Sequence[Candidate], room: int, *, marked: bool = True) -> None:
         """Show ``candidates`` in at most ``room`` rows; nothing to show closes it.
@@ -87,7 +87,14 @@ class CompletionPopup(RowList, can_focus=False):
         self.post_message(self.Taken())
 
     def _rows_at(self, width: int) -> Sequence[ListRow]:
-        names = [cells(item.name) + (cells(item.hint) + 1 if item.hint else 0) + 2 for item in self._candidates]
+        names = [
+            cells(item.sign + item.name) - 1 + (cells(item.hint) + 1 if item.hint else 0) + 2
+            for item in self._candidates
+        ]
         self._column = max(self._column, *names, 0)  # it stays where it is while fewer and fewer names are left
         column = min(self._column, max(20, width * 2 // 5))
-        return [ListRow((candidate_line(item, width, column),), item.name) for item in self._candidates]
+        return [ListRow((candidate_line(item, width, column),), _key(item)) for item in self._candidates]
+
+
+def _key(candidate: Candidate) -> str:
+    return candidate.insert or candidate.name

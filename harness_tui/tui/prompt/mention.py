@@ -1,0 +1,61 @@
+"""Where in a message a mention is being typed: plain logic, no widget.
+
+The library's own lexer has the last word, so that nothing is offered where nothing would be attached: not in code, not
+behind a letter, not for a command that a shell gets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from harness_tui.core.late_pattern import late_pattern
+from harness_tui.library.lexer import find_mentions
+from harness_tui.library.own_commands import find_own
+
+_REST: Final = late_pattern(r"[^\s\"'`<>|*?,;]*")
+_TYPED: Final = late_pattern(r'@(?:"([^"\n]*)|([^\s"\'`<>|*?,;@][^\s"\'`<>|*?,;]*|))\Z')
+_MOST: Final = 100_000
+"""In a longer message nothing is offered: what stands before the cursor is read again at every key."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedMention:
+    """``typed`` stands behind the ``@``; the whole, with what follows the cursor, is ``start`` to ``end`` of its line.
+
+    ``agents`` tells whether an agent can be named here.
+    """
+
+    typed: str
+    start: int
+    end: int
+    agents: bool
+
+
+def mention_being_typed(before: str, line: str, column: int) -> TypedMention | None:
+    """Return the mention before the cursor, at ``column`` of ``line``; ``before`` is the text up to that line."""
+    match = _TYPED.search(line, line.rfind("@", 0, column), column) if "@" in line[:column] else None
+    while match is None or not _counts(before, line, match.start()):
+        start = line.rfind("@", 0, match.start() if match is not None else line.rfind("@", 0, column))
+        match = _TYPED.match(line, start, column) if start >= 0 else None
+        if match is None:
+            return None
+    quoted = match[1]
+    if quoted is not None:
+        end = column + line[column:].find('"') + 1 if '"' in line[column:] else column
+    else:
+        rest = _REST.match(line, column)
+        end = rest.end() if rest is not None else column
+    command = before.startswith("/") or (not before and line.startswith("/"))
+    literal = (before or line).startswith("//")
+    return TypedMention(quoted if quoted is not None else match[2], match.start(), end, literal or not command)
+
+
+def _counts(before: str, line: str, start: int) -> bool:
+    whole = before + line[:start]
+    if len(whole) > _MOST or whole.startswith("!"):
+        return False
+    if whole.startswith("/") and not whole.startswith("//") and find_own(whole[1:].split(maxsplit=1)[0]):
+        return False
+    found = find_mentions(f"{whole}@\U0010fffd")  # a character that nobody types
+    return bool(found) and found[-1] == "\U0010fffd"
