@@ -43,7 +43,8 @@ OWN_COMMANDS: Final = (
     OwnCommand("config", "Settings", missing=f"{_LATER}; `harness config show` shows them"),
     OwnCommand("theme", "Colours", missing=f"{_LATER}; the terminal's own colours are used"),
     OwnCommand("export", "Write the session to a file", "[md|json|html|file]"),
-    OwnCommand("copy", "Copy the last answer", missing=f"{_LATER}; select with Shift and the mouse"),
+    OwnCommand("copy", "Copy the last answer, its last code block, or what is marked", "[answer|code|block]"),
+    OwnCommand("find", "Search the whole session, folded parts too", "[text]"),
     OwnCommand("editor", "Write the message in your own editor"),
     OwnCommand("doctor", "What is wrong with commands, skills and configuration files", "[part of a name]"),
 )

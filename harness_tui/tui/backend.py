@@ -133,6 +133,10 @@ class Backend(Protocol):
         ...
 
     async def tools(self) -> Sequence[str]:
+    async def copy_text(self, text: str) -> str:
+        """Put ``text`` on the clipboard by a tool of this desktop; return its name, empty where there is none."""
+        ...
+
         """Return the names of the tools known now, for the completion of ``/call``."""
         ...
 

@@ -20,6 +20,7 @@ from harness_tui.tui.preview_runner import PreviewRunner
 from harness_tui.tui.prompt.popup import CompletionPopup
 from harness_tui.tui.prompt.queue import QueueView
 from harness_tui.tui.prompt_runner import PromptRunner
+from harness_tui.tui.reading_runner import ReadingRunner
 from harness_tui.tui.screens.trust import TrustDialog
 from harness_tui.tui.slash_runner import SlashRunner
 from harness_tui.tui.transcript.model import TranscriptModel
@@ -42,6 +43,7 @@ class Controller:
         self._grace = grace
         self._host = Host(load_backend(app.backend_name, app.start_folder, app.options), self._draw)
         self._host.has_focus = lambda: app.app_focus
+        self.reading = app.reading = ReadingRunner(app, self._host)
         self.slash = SlashRunner(app, self._host, self.refresh_library)
         self.panel = PanelRunner(app, self._host, self._run, self._focus)
         self._shown: TranscriptModel | None = None
@@ -66,7 +68,7 @@ class Controller:
         """Open the project and the session that the command line asked for, then send what waited."""
         host = self._host
         await self._app.query_one("#dock").mount_all(
-            [self._queue, self._preview.box, self._popup, self._bar], before=self._app.prompt
+            [self.reading.bar, self._queue, self._preview.box, self._popup, self._bar], before=self._app.prompt
         )
         self.prompt.attach(self._popup, self._completer)
         self._app.prompt.attach_preview(self._preview)

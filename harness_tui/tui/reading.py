@@ -18,6 +18,8 @@ from harness_tui.tui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
     from harness_tui.tui.prompt.field import PromptField
+    from harness_tui.tui.reading_bar import ReadingBar
+    from harness_tui.tui.reading_runner import ReadingRunner
 
 
 class ReadingApp(App[None]):
@@ -28,10 +30,15 @@ class ReadingApp(App[None]):
         Binding("pagedown", "transcript_page(1)", "Transcript: page down", show=False),
         Binding("ctrl+home", "transcript_start", "Transcript: start", show=False),
         Binding("ctrl+end", "transcript_end", "Transcript: end", show=False),
+        Binding("ctrl+up,alt+pageup", "transcript_turn(-1)", "Transcript: the message of yours before", show=False),
+        Binding("ctrl+down,alt+pagedown", "transcript_turn(1)", "Transcript: the next message of yours", show=False),
+        Binding("ctrl+f,f4", "find", "Search the whole session", show=False, priority=True),
+        Binding("f8", "read", "Mark blocks of the transcript: copy, open, fold", show=False),
         Binding("ctrl+o", "toggle_details", "Show all output, or fold it", show=False),
     ]
 
     prompt: PromptField
+    reading: ReadingRunner | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,6 +68,55 @@ class ReadingApp(App[None]):
     def _on_mark_moved(self, event: ScrollMark.Moved) -> None:
         self.transcript.go_to_share(event.share)
 
+    @on(TranscriptView.ReadingChanged)
+    def _on_reading_changed(self) -> None:
+        if self.reading is not None:
+            self.reading.changed()
+
+    @on(TranscriptView.Wanted)
+    def _on_wanted_by_reader(self, event: TranscriptView.Wanted) -> None:
+        if self.reading is not None:
+            self.reading.want(event.what, event.block)
+
+    @on(TranscriptView.Selected)
+    def _on_selected(self, event: TranscriptView.Selected) -> None:
+        if self.reading is not None:
+            self.reading.copy(event.text)
+
+    @on(TranscriptView.Left)
+    def _on_left_transcript(self) -> None:
+        self.focus_input()
+
+    def on_reading_bar_typed(self, event: ReadingBar.Typed) -> None:
+        """A text to look for was changed."""
+        self.transcript.find(event.text)
+
+    def on_reading_bar_stepped(self, event: ReadingBar.Stepped) -> None:
+        """The next place is wanted."""
+        self.transcript.action_match(event.way)
+
+    def on_reading_bar_accepted(self) -> None:
+        """The person stays at what was found."""
+        if self.reading is not None:
+            self.reading.accept()
+
+    def on_reading_bar_left(self) -> None:
+        """The person goes back to where they were."""
+        if self.reading is not None:
+            self.reading.leave_search()
+
+    def focus_input(self) -> None:
+        """Go where text is written: to the prompt, or to what stands in its place."""
+        if self.prompt.display:
+            self.prompt.focus()
+        else:
+            self.screen.focus_next()
+
+    def write_terminal(self, sequence: str) -> None:
+        """Write a sequence that the person asked for to the terminal."""
+        if self._driver is not None:
+            self._driver.write(sequence)
+
     # --- actions -------------------------------------------------------------------------------------
 
     def action_toggle_details(self) -> None:
@@ -79,3 +135,17 @@ class ReadingApp(App[None]):
     def action_transcript_end(self) -> None:
         """Go to the end."""
         self.transcript.action_end()
+
+    def action_transcript_turn(self, way: int) -> None:
+        """Go to the message of the person before what is in sight, or to the next one."""
+        self.transcript.to_turn(way)
+
+    def action_find(self) -> None:
+        """Search the whole session."""
+        if self.reading is not None and len(self.screen_stack) == 1:
+            self.reading.find()
+
+    def action_read(self) -> None:
+        """Mark a block, so that keys copy, open and fold it."""
+        self.transcript.focus()
+        self.transcript.action_mark(0)

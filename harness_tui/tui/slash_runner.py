@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
     from harness_tui.tui.panels.library import View
 
-_VALUES: Final = frozenset({"agent", "call", "export", "mode", "model"})
+_VALUES: Final = frozenset({"agent", "call", "copy", "export", "mode", "model"})
 _ASK_AGAIN_S: Final = 5.0
 
 
@@ -91,6 +91,8 @@ class SlashRunner:
                 await self._host.send(it.Redo())
             case "permissions":
                 await self._show_permissions(arguments)
+            case "copy" | "find" | "rewind" if self._app.reading is not None:
+                await self._app.reading.command(name, arguments)
             case _:
                 self._host.tell("warning", f"/{name} does nothing here")
 
@@ -139,6 +141,8 @@ class SlashRunner:
                 return [(model.name, ", ".join(model.aliases)) for model in models if not model.name.endswith("/*")]
             case "call":
                 return [(tool, "") for tool in await backend.tools()]
+            case "copy":
+                return [("answer", "the last answer"), ("code", "its last code block"), ("block", "what is marked")]
             case "export":
                 return [("md", "Markdown"), ("json", "every event"), ("html", "a page")]
             case _:

@@ -20,6 +20,7 @@ from harness_tui.core.values import Scope
 from harness_tui.models.offline import NAME as OFFLINE
 from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS
 from harness_tui.sessions.store import SessionInfo
+from harness_tui.workspace.clipboard import copy_text
 from harness_tui.workspace.library import WorkspaceLibrary
 from harness_tui.workspace.model_rows import ModelRow, model_rows
 from harness_tui.workspace.offers import ServerOffers
@@ -205,6 +206,11 @@ class WorkspaceBackend:
         return sorted(self.workspace.parts.tools())
 
     # --- processes -----------------------------------------------------------------------------------
+    async def copy_text(self, text: str) -> str:
+        """Put ``text`` on the clipboard by a tool of this desktop; return its name, empty where there is none."""
+        workspace = self.workspace
+        return await copy_text(workspace.children, text, workspace.options.environ, workspace.project.start)
+
 
     async def processes(self) -> Sequence[ProcessInfo]:
         """Return the child processes that run now."""

@@ -408,6 +408,8 @@ class FakeBackend:
     found_rows: Sequence[FakeNamed] = ()
     surveyed: asyncio.Event = field(default_factory=asyncio.Event)
     library_changed: asyncio.Event = field(default_factory=asyncio.Event)
+    copied: list[str] = field(default_factory=list[str])
+    copy_tool: str = "tool"
     open_error: HarnessError | None = None
     start_error: HarnessError | None = None
     calls: list[str] = field(default_factory=list)
@@ -482,6 +484,10 @@ class FakeBackend:
             self.found_rows = changed
         else:
             self.model_rows = changed
+
+    async def copy_text(self, text: str) -> str:
+        self.copied.append(text)
+        return self.copy_tool
 
     async def agents(self) -> Sequence[FakeNamed]:
         return [FakeNamed("build", "Builds"), FakeNamed("plan", "Plans")]

@@ -88,6 +88,7 @@ class TranscriptView(TranscriptRows, can_focus=True):
         super().__init__(model, palette, id=id)
         self._reader: TranscriptReader | None = None
         self._pressed: Point | None = None
+        self._dragged = False
 
     @property
     def reader(self) -> TranscriptReader:
@@ -253,7 +254,7 @@ class TranscriptView(TranscriptRows, can_focus=True):
 
     @on(events.MouseDown)
     def _on_pressed(self, event: events.MouseDown) -> None:
-        self.reader.selection = None
+        self.reader.selection, self._dragged = None, False
         self._pressed = self.reader.point_at(event.x, event.y) if event.button == 1 else None
         self._settle()
 
@@ -273,15 +274,16 @@ class TranscriptView(TranscriptRows, can_focus=True):
     @on(events.MouseUp)
     def _on_released(self) -> None:
         self.release_mouse()
-        if self.reader.selection is not None and self._pressed is not None:
+        pressed, self._pressed = self._pressed, None
+        self._dragged = pressed is not None and self.reader.selection is not None
+        if self._dragged:
             self.post_message(self.Selected(self.reader.selected_text()))
             self._read_on()
 
     @on(events.Click)
     def _on_clicked(self, event: events.Click) -> None:
-        pressed, self._pressed = self._pressed, None
-        if pressed is not None and self.reader.selection is not None:
-            return  # it was the end of a drag
+        if self._dragged:
+            return  # it was the end of a selection
         if self._layout.grown_below and event.y == self.size.height - 1:
             self.action_end()
             return
