@@ -160,7 +160,9 @@ class Admitter:
     ) -> Outcome:
         if decision.action == "ask":
             asker = self._state.asker
-            return await asker.permission(call, decision, prepared.preview, self._run, look_again=look_again)
+            return await asker.permission(
+                call, decision, prepared.preview, self._run, look_again=look_again, proposal=prepared.proposal
+            )
         allowed = decision.action == "allow"
         part = next((part for part in decision.parts if part.decision == decision.action), None)
         rule = f"{part.rule} ({part.source})" if part is not None else None

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from harness_tui.agent.parts import AskPolicy
 from harness_tui.agent.previews import with_decisions
+from harness_tui.core.calls import DONE
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.event_parts import CommandPreview, Offer, Preview
 from harness_tui.core.events import (
@@ -29,6 +30,7 @@ from harness_tui.core.seams import (
     GateCall,
     GateDecision,
     PermissionGate,
+    Proposal,
     QuestionReply,
     QuestionRequest,
     ScriptedAnswer,
@@ -38,10 +40,21 @@ from harness_tui.core.values import Rule, Scope
 NEVER_BY_POLICY: Final = frozenset({"doom_loop", "sampling", "skill_code"})
 """What ``--ask allow`` does not cover."""
 
-LookAgain: TypeAlias = Callable[[], Awaitable[Preview | None]]
-"""Looks whether a preview still holds: ``None``, or what it is now. Raises ``HarnessError`` if nothing can be done."""
+_UNALTERABLE: Final = "This cannot be altered before it is allowed: what it was is shown here."
 
-_CHANGED: Final = "It changed while you looked: this is what would be done now."
+
+@record
+class Again:
+    """What a request is asked about anew: what would be done now, and why."""
+
+    preview: Preview
+    reason: str = "It changed while you looked: this is what would be done now."
+    proposal: Proposal | None = None
+
+
+LookAgain: TypeAlias = Callable[[Answer], Awaitable[Again | None]]
+"""Looks whether what an answer allows can be done as it was shown, or as the answer alters it: ``None``, or what is to
+be asked instead. Raises ``HarnessError`` if nothing can be done."""
 
 
 @record
@@ -74,12 +87,13 @@ class Asker:
         self._set_mode = set_mode
         self._script = script
         self._pending: dict[str, asyncio.Future[Answer | None]] = {}
+        self._proposals: dict[str, Proposal] = {}
         self._subagents: list[Asker] = []
 
     def for_subagent(self, publish: Callable[[Event, str | None], None]) -> Asker:
         """Return who asks for a subagent: the same person, policy and script, in events of the subagent's session."""
         asker = Asker(publish, self._gate, self._policy, self._script, set_mode=self._set_mode)
-        asker._pending = self._pending
+        asker._pending, asker._proposals = self._pending, self._proposals
         self._subagents.append(asker)
         return asker
 
@@ -108,6 +122,10 @@ class Asker:
         future.set_result(answer)
         return None
 
+    def proposal(self, request: str) -> Proposal | None:
+        """Return what a request that waits would write, ``None`` where there is nothing to alter."""
+        return self._proposals.get(request)
+
     def end_of_input(self) -> None:
         """Nobody will answer any more: what waits and what comes is refused."""
         self._policy = "refuse"
@@ -125,6 +143,7 @@ class Asker:
         run: str | None,
         *,
         look_again: LookAgain | None = None,
+        proposal: Proposal | None = None,
     ) -> Outcome:
         """Ask about ``call``, whose decision is ``ask``. Publishes the request and its resolution.
 
@@ -143,28 +162,32 @@ class Asker:
                 offers=decision.offers,
                 reason=reason,
                 changes=decision.changes,
+                asked_by=_rules_of(decision) or None,
             )
             self._publish(requested, run)
             scripted = self._script.take_answer("permission", requested.patterns[0]) if self._script else None
             if scripted is None and self._policy != "person":
                 allowed = self._policy == "allow" and not any(check.permission in NEVER_BY_POLICY for check in asked)
                 return self._by_policy(call, requested, allowed, run)
+            if proposal is not None:
+                self._proposals[requested.request] = proposal
             try:
                 if scripted is not None:
                     answer: Answer | None = _answer_of(requested.request, scripted)
                 else:
                     answer = await self._wait(requested.request)
-                allowed = answer is not None and answer.action in ("allow", "accept")
-                changed = await look_again() if allowed and look_again is not None else None
+                again = await _look(answer, preview, look_again)
             except asyncio.CancelledError:
                 self._refuse(call, requested, "the run was cancelled", run)
                 raise
             except HarnessError as error:
                 self._refuse(call, requested, f"it changed while it was looked at: {error.placed}", run)
                 raise
-            if changed is None:
+            finally:
+                self._proposals.pop(requested.request, None)
+            if again is None:
                 return await self._resolve(call, requested, answer, run)
-            preview, reason = changed, _CHANGED
+            preview, reason, proposal = again.preview, again.reason, again.proposal
 
     def _refuse(self, call: GateCall, requested: PermissionRequested, note: str, run: str | None) -> None:
         self._publish(PermissionResolved(call.call, "deny", "once", request=requested.request, note=note), run)
@@ -211,6 +234,7 @@ class Asker:
                 scope=scope,
                 request=requested.request,
                 note=note,
+                edited=tuple(edit.path for edit in answer.edits) if allowed and answer.edits else None,
             ),
             run,
         )
@@ -259,14 +283,28 @@ class Asker:
         elif self._policy == "person":
             try:
                 answer = await self._wait(number)
-            except asyncio.CancelledError:
-                self._publish(QuestionAnswered(request=number, action="cancel"), run)
+            except asyncio.CancelledError as cancelled:
+                self._publish(QuestionAnswered(number, "accept" if cancelled.args == (DONE,) else "cancel"), run)
                 raise
         else:
             answer = None
         reply = _reply_of(answer)
         self._publish(QuestionAnswered(request=number, action=reply.action, content=reply.content or None), run)
         return reply
+
+
+async def _look(answer: Answer | None, preview: Preview, look_again: LookAgain | None) -> Again | None:
+    if answer is None or answer.action not in ("allow", "accept"):
+        return None
+    if look_again is None:
+        return Again(preview, _UNALTERABLE) if answer.edits else None
+    return await look_again(answer)
+
+
+def _rules_of(decision: GateDecision) -> tuple[str, ...]:
+    """Return the rules that ask, each once."""
+    asking = (part for part in decision.parts if part.decision == "ask")
+    return tuple(dict.fromkeys(f"{part.rule} ({part.source})" for part in asking))
 
 
 def _answer_of(request: str, scripted: ScriptedAnswer) -> Answer:

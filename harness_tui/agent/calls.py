@@ -14,11 +14,13 @@ from functools import partial
 from typing import TypeAlias
 
 from harness_tui.agent.admission import Admitter
+from harness_tui.agent.asking import Again
 from harness_tui.agent.hooks import Hooks
 from harness_tui.agent.state import SessionState, may_import
 from harness_tui.core.errors import HarnessError, RefusedError, StalePreviewError, ToolError
-from harness_tui.core.event_parts import DiffPreview, Preview, Truncation
+from harness_tui.core.event_parts import DiffPreview, Truncation
 from harness_tui.core.events import Event, ToolFinished, ToolProgress, ToolStarted
+from harness_tui.core.intents import Answer
 from harness_tui.core.limits import TOOL_OUTPUT_LINES
 from harness_tui.core.messages import ToolCall, ToolMessage
 from harness_tui.core.record import record
@@ -67,8 +69,8 @@ class _Admitted:
     """A call that may run.
 
     ``output`` is what it has told so far, ``shown`` that a person decided on its preview, ``renewed`` that it was
-    prepared anew for that because the file had changed, ``running`` that its effect may have begun, ``partial`` what
-    the tool says came of it until it was cancelled.
+    prepared anew for that because the file had changed, ``altered`` what the model is told where they changed it,
+    ``running`` that its effect may have begun, ``partial`` what the tool says came of it until it was cancelled.
     """
 
     call: ToolCall
@@ -78,6 +80,7 @@ class _Admitted:
     output: list[str]
     shown: bool = False
     renewed: bool = False
+    altered: str = ""
     running: bool = False
     partial: ToolResult | None = None
 
@@ -232,13 +235,14 @@ class CallRunner:
             recorded=self._state.recorded,
         )
 
-    async def _look_again(self, item: _Admitted) -> Preview | None:
+    async def _look_again(self, item: _Admitted, answer: Answer) -> Again | None:
         """Prepare a change anew whose diff a person has allowed; return the diff when it is another one by now.
 
-        A person who looks at the diff need not have read the file, so the call is prepared as theirs.
+        A person who looks at the diff need not have read the file, so the call is prepared as theirs. What they
+        altered takes the place of what was proposed.
         """
         if not isinstance(item.prepared.preview, DiffPreview):
-            return None
+            return _unalterable(item) if answer.edits else None
         try:
             prepared = await item.tool.prepare(item.call.arguments, replace(item.context, origin="call"))
         except HarnessError:
@@ -248,10 +252,22 @@ class CallRunner:
             raise ToolError(f"{item.call.tool} failed: {type(error).__name__}: {error}") from error
         if prepared.checks != item.prepared.checks:
             raise ToolError("the path leads to another file than the one that was shown", where=item.prepared.title)
-        if prepared.preview == item.prepared.preview:
-            return None
-        item.prepared, item.renewed = prepared, True
-        return prepared.preview
+        if prepared.preview != item.prepared.preview:
+            item.prepared, item.renewed = prepared, True
+            return Again(prepared.preview, proposal=prepared.proposal)
+        return await self._alter(item, {edit.path: edit.text for edit in answer.edits}) if answer.edits else None
+
+    async def _alter(self, item: _Admitted, edits: Mapping[str, str | None]) -> Again | None:
+        """Put what the person altered into the call; return why that cannot be, as another question."""
+        proposal = item.prepared.proposal
+        if proposal is None:
+            return _unalterable(item)
+        try:
+            amended = await asyncio.to_thread(proposal.amended, edits)
+        except HarnessError as error:
+            return Again(item.prepared.preview, f"What you wrote cannot be used: {error}", proposal)
+        item.prepared, item.altered = amended.prepared, amended.told
+        return None
 
     # --- the effect ------------------------------------------------------------------------------
 
@@ -265,6 +281,8 @@ class CallRunner:
                 self._admitter.grant(result.grants)
                 if item.renewed and self._origin == "model" and not result.is_error:
                     result = replace(result, output=f"{result.output}\n{_RENEWED}")
+                if item.altered and self._origin == "model" and not result.is_error:
+                    result = replace(result, output=f"{result.output}\n{item.altered}")
                 return self._finish(item.call, await self._with_instructions(item.call.tool, result))
             except StalePreviewError as error:
                 problem = await self._prepare_again(item, error)
@@ -361,3 +379,7 @@ class CallRunner:
 
     def _publish(self, event: Event) -> None:
         self._state.publish(event, self._run)
+
+
+def _unalterable(item: _Admitted) -> Again:
+    return Again(item.prepared.preview, "This call cannot be altered: it is asked about as it is.")

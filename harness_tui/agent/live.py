@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from harness_tui.agent.activity import Activity
@@ -19,6 +20,7 @@ from harness_tui.agent.turns import Turns
 from harness_tui.agent.undo import Undoing
 from harness_tui.agent.unrecorded import Unrecorded
 from harness_tui.core.bus import EventStream
+from harness_tui.core.calls import QuestionReply, QuestionRequest
 from harness_tui.core.codec import CodecError
 from harness_tui.core.errors import UsageError
 from harness_tui.core.events import ContextReported, Event, Notice, SessionStarted
@@ -38,6 +40,7 @@ from harness_tui.core.intents import (
     Undo,
     intent_from_json,
 )
+from harness_tui.core.seams import ProposedFile
 from harness_tui.core.values import TodoItem
 from harness_tui.sessions.recorder import Recorder
 
@@ -164,6 +167,10 @@ class LiveSession:
         """Publish an event of the session, outside any run."""
         self.stream.publish(event)
 
+    async def ask(self, request: QuestionRequest) -> QuestionReply:
+        """Put something to the person that belongs to no call: the page of a login."""
+        return await self._state.asker.question(request, None)
+
     def _publish_in(self, event: Event, run: str | None) -> None:
         self.stream.publish(event, run=run)
 
@@ -171,6 +178,14 @@ class LiveSession:
         self._state.notice(text, self._activity.run, hint=hint)
 
     # --- intents -----------------------------------------------------------------------------------
+
+    async def proposal(self, request: str) -> Sequence[ProposedFile]:
+        """Return the files of a request that waits, as they are and as they would be, for who alters them.
+
+        Empty where there is nothing to alter. Raises ``ToolError`` for what is no plain text.
+        """
+        proposal = self._state.asker.proposal(request)
+        return () if proposal is None else await asyncio.to_thread(proposal.files)
 
     async def send_json(self, data: Any) -> None:
         """Take an intent as JSON data; one that does not fit is answered by a notice."""

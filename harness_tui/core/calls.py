@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from harness_tui.core.event_parts import Offer, Preview
 from harness_tui.core.events import Event
@@ -112,6 +112,9 @@ class QuestionReply:
     nobody: bool = False
 
 
+DONE: Literal["done"] = "done"
+"""With this word a question is cancelled whose answer came by another way: from the page that was opened."""
+
 AskPerson: TypeAlias = Callable[[QuestionRequest], Awaitable[QuestionReply]]
 
 
@@ -178,12 +181,38 @@ class ToolContext:
 
 
 @record
+class ProposedFile:
+    """A text file as it is (``None`` for a new one) and as a call would leave it; line ends are ``\\n``."""
+
+    path: str
+    before: str | None
+    after: str
+
+
+class Proposal(Protocol):
+    """What a call would write, for a person who may alter it before they allow it."""
+
+    def files(self) -> Sequence[ProposedFile]:
+        """Return every file that would be written. Blocks. Raises ``ToolError`` for what is no plain text."""
+        ...
+
+    def amended(self, edits: Mapping[str, str | None]) -> Amended:
+        """Return the call with ``edits`` (path to its whole text, ``None``: leave the file alone) in it.
+
+        It has the same checks, and is made from the same bytes. Blocks. Raises ``ToolError`` for an unknown path, for
+        text that the file cannot hold, and where nothing is left of the change.
+        """
+        ...
+
+
+@record
 class PreparedCall:
     """A call whose arguments fit, ready for the gate.
 
     ``title`` is one line for a person (verb and target), ``checks`` empty when nothing needs a decision. ``state``
     carries what :meth:`Tool.run` needs (parsed arguments, the hash that the preview was made from). ``polls``: it asks
-    how something stands that goes on by itself, so that asking again and again is no loop.
+    how something stands that goes on by itself, so that asking again and again is no loop. ``proposal`` is there where
+    a person may alter what would be written.
     """
 
     title: str
@@ -191,6 +220,15 @@ class PreparedCall:
     preview: Preview
     state: Any = None
     polls: bool = False
+    proposal: Proposal | None = None
+
+
+@record
+class Amended:
+    """A call as a person altered it; ``told`` is what the model is told of that, empty where nothing differs."""
+
+    prepared: PreparedCall
+    told: str
 
 
 @record

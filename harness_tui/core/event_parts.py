@@ -70,6 +70,17 @@ class DiffPreview:
 
 
 @record
+class FileEdit:
+    """What a person has in the place of what was proposed: the whole text of a file, its line ends as ``\\n``.
+
+    Without ``text`` the file is left as it is. ``path`` is that of the preview.
+    """
+
+    path: str
+    text: str | None = None
+
+
+@record
 class CommandPreview:
     """A shell text, its parts and the folder it would run in."""
 

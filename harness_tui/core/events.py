@@ -211,6 +211,7 @@ class PermissionRequested(Event):
 
     A second one of the same ``call`` takes the place of the first: what would happen is another thing by now.
     ``changes`` is the unified diff of a server's tool since it was allowed, where that is why it is asked about again.
+    ``asked_by`` are the rules that say so, each with where it stands.
     """
 
     type = "permission_requested"
@@ -222,11 +223,15 @@ class PermissionRequested(Event):
     offers: tuple[Offer, ...]
     reason: str | None = None
     changes: str | None = None
+    asked_by: tuple[str, ...] | None = None
 
 
 @event
 class PermissionResolved(Event):
-    """Exactly one per gated call. ``rule``: a configured rule decided; ``policy``: ``--ask`` did."""
+    """Exactly one per gated call. ``rule``: a configured rule decided; ``policy``: ``--ask`` did.
+
+    ``edited`` are the files whose proposed text the person altered before they allowed it.
+    """
 
     type = "permission_resolved"
     call: str
@@ -235,6 +240,7 @@ class PermissionResolved(Event):
     request: str | None = None
     rule: str | None = None
     note: str | None = None
+    edited: tuple[str, ...] | None = None
 
 
 @event

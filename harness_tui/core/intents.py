@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, Literal, TypeVar, dataclass_transform
 
 from harness_tui.core.codec import CodecError, decode, encode
-from harness_tui.core.event_parts import QueueItem
+from harness_tui.core.event_parts import FileEdit, QueueItem
 from harness_tui.core.messages import Attachment
 from harness_tui.core.record import record
 from harness_tui.core.values import Scope
@@ -56,6 +56,7 @@ class Answer(Intent):
     """Answer a request. ``parts`` are indices into ``preview.parts``; no ``scope`` means once.
 
     ``offer`` is an index into ``offers``; without it the first offer of the ``scope`` is meant, the narrowest.
+    ``edits`` alter files of a diff preview before they are written.
     """
 
     intent = "answer"
@@ -66,6 +67,7 @@ class Answer(Intent):
     content: dict[str, Any] | None = None
     note: str | None = None
     offer: int | None = None
+    edits: tuple[FileEdit, ...] | None = None
 
 
 @_intent

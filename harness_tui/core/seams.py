@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from harness_tui.core.calls import (
     AfterEdit,
+    Amended,
     AskPerson,
     CallCancelled,
     Check,
@@ -28,6 +29,8 @@ from harness_tui.core.calls import (
     PromptArgument,
     PromptMessage,
     PromptSpec,
+    Proposal,
+    ProposedFile,
     QuestionReply,
     QuestionRequest,
     TextChange,
@@ -264,6 +267,7 @@ class PromptSource(Protocol):
 
 __all__ = [
     "AfterEdit",
+    "Amended",
     "AnswerScript",
     "AskPerson",
     "AuditSink",
@@ -295,6 +299,8 @@ __all__ = [
     "PromptMessage",
     "PromptSource",
     "PromptSpec",
+    "Proposal",
+    "ProposedFile",
     "QuestionReply",
     "QuestionRequest",
     "ReasoningChunk",

@@ -7,14 +7,15 @@ business of the file tools: see ``core.seams.FileChanger``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from harness_tui.core import seams
 from harness_tui.core.errors import HarnessError, StalePreviewError, ToolError
 from harness_tui.core.record import record
-from harness_tui.core.seams import FileChanger, PreparedCall, ToolContext, ToolResult
+from harness_tui.core.seams import Amended, FileChanger, PreparedCall, ProposedFile, ToolContext, ToolResult
 from harness_tui.core.values import SourceRef, ToolSpec
 from harness_tui.lsp.queries import Queries, Servers
 from harness_tui.lsp.refactoring import Proposal, Refactoring
@@ -78,6 +79,28 @@ class _State:
     note: str
 
 
+class _AlteredBelow:
+    """Satisfies ``core.seams.Proposal``: what a person alters is altered in the call as the file tools prepared it."""
+
+    def __init__(self, proposal: seams.Proposal, note: str) -> None:
+        self._proposal = proposal
+        self._note = note
+
+    def files(self) -> Sequence[ProposedFile]:
+        """Return every file that would be written."""
+        return self._proposal.files()
+
+    def amended(self, edits: Mapping[str, str | None]) -> Amended:
+        """Return the call with ``edits`` in it."""
+        amended = self._proposal.amended(edits)
+        return replace(amended, prepared=_noted(amended.prepared, self._note))
+
+
+def _noted(prepared: PreparedCall, note: str) -> PreparedCall:
+    proposal = None if prepared.proposal is None else _AlteredBelow(prepared.proposal, note)
+    return replace(prepared, state=_State(prepared, note), proposal=proposal)
+
+
 class _EditTool:
     """What both tools share: they ask a server, and give what it proposes to the file tools."""
 
@@ -105,7 +128,7 @@ class _EditTool:
                 if turn == _TRIES - 1:
                     raise
                 continue  # somebody wrote between its answer and our look: its next answer knows of that
-            return replace(prepared, state=_State(prepared, proposal.note))
+            return _noted(prepared, proposal.note)
         raise AssertionError("the last turn returns or raises")
 
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:

@@ -15,15 +15,13 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from harness_tui.core.errors import HarnessError, ToolError
-from harness_tui.core.event_parts import DiffPreview
 from harness_tui.core.events import FileChanged, Notice
 from harness_tui.core.paths import digest, name_in
 from harness_tui.core.record import record
-from harness_tui.core.seams import DiagnosticsSource, EditHooks, PreparedCall, ToolContext, ToolResult
+from harness_tui.core.seams import DiagnosticsSource, EditHooks, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions.blobs import BlobStore
 from harness_tui.sessions.change_journal import note_change
-from harness_tui.tools.builtin import title_of
 from harness_tui.tools.diffs import make_diff
 from harness_tui.tools.file_ledger import FileLedger
 from harness_tui.tools.targets import Target, check_unmoved
@@ -121,15 +119,6 @@ class FileChanges:
             removed=diff.removed,
             summary=f"{what} (+{diff.added} -{diff.removed})",
             unchanged=before == after,
-        )
-
-    def prepared(self, verb: str, change: PlannedChange) -> PreparedCall:
-        """Return the call for the gate, with the diff to show."""
-        return PreparedCall(
-            title=title_of(verb, change.target.name),
-            checks=change.target.checks("edit"),
-            preview=DiffPreview(change.target.name, change.diff, change.before_hash),
-            state=change,
         )
 
     async def carry_out(self, tool: str, change: PlannedChange, context: ToolContext) -> ToolResult:

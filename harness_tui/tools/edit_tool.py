@@ -12,6 +12,7 @@ from harness_tui.tools.arguments import fail
 from harness_tui.tools.builtin import BuiltinTool
 from harness_tui.tools.changes import FileChanges, PlannedChange
 from harness_tui.tools.matching import Edit, apply_edit
+from harness_tui.tools.proposals import prepared_change
 from harness_tui.tools.targets import Target, find_target
 from harness_tui.tools.text_file import TextFile, decode, visible
 
@@ -61,7 +62,7 @@ class EditTool(BuiltinTool):
         if before is None and (edits[0].old or target.path.is_dir()):
             raise ToolError("there is no such file", where=f"edit: {target.name}", mend="use write to create it")
         change = await asyncio.to_thread(self._plan, target, before, edits)
-        return self._changes.prepared("Edit", change)
+        return prepared_change("Edit", change)
 
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:
         """Write the file. Raises ``StalePreviewError`` when it changed meanwhile, or ``ToolError``."""

@@ -21,6 +21,7 @@ from harness_tui.core.seams import Check, DiagnosticsSource, FileChange, Prepare
 from harness_tui.core.text import clean_for_display, cut_end, cut_middle
 from harness_tui.tools.changes import Done, FileChanges, PlannedChange
 from harness_tui.tools.diffs import make_diff
+from harness_tui.tools.proposals import ChangeProposal
 from harness_tui.tools.splicing import splice
 from harness_tui.tools.targets import Target, check_unmoved, find_target
 from harness_tui.tools.text_file import TextFile, decode
@@ -64,7 +65,7 @@ class JointChanges:
         targets = [change.target for change in plan.changes]
         decided = [*checks, *(check for target in targets for check in target.checks("edit"))]
         shown = cut_end(clean_for_display(title, one_line=True), _TITLE_CHARS)
-        return PreparedCall(shown, tuple(dict.fromkeys(decided)), _preview(plan), plan)
+        return _call(shown, tuple(dict.fromkeys(decided)), plan)
 
     async def run(self, tool: str, prepared: PreparedCall, context: ToolContext) -> ToolResult:
         """Write all files or none, tell of them, ask the language servers."""
@@ -238,6 +239,13 @@ class JointChanges:
         # Everything is told before anything is asked: a verdict on one file must not miss the change of another.
         await asyncio.gather(*(source.touch(path) for path in (*rest, *there[:_REPORTED])), return_exceptions=True)
         return await asyncio.gather(*(report_on(source, path, context) for path in there[:_REPORTED]))
+
+
+def _call(title: str, checks: tuple[Check, ...], plan: JointPlan) -> PreparedCall:
+    def rebuild(changes: Sequence[PlannedChange]) -> PreparedCall:
+        return _call(title, checks, JointPlan(tuple(changes), _diff_of(changes)))
+
+    return PreparedCall(title, checks, _preview(plan), plan, proposal=ChangeProposal(plan.changes, rebuild))
 
 
 class _HalfDoneError(ToolError):

@@ -9,6 +9,7 @@ from harness_tui.core.errors import ToolError
 from harness_tui.core.seams import PreparedCall, ToolContext, ToolResult
 from harness_tui.tools.builtin import BuiltinTool
 from harness_tui.tools.changes import FileChanges, PlannedChange
+from harness_tui.tools.proposals import prepared_change
 from harness_tui.tools.targets import Target, find_target
 from harness_tui.tools.text_file import TextFile, check_text, decode, uniform_line_end, with_line_end
 
@@ -40,7 +41,7 @@ class WriteTool(BuiltinTool):
         check_text(checked["content"], target.name)
         before = await self._changes.current(self.name, target, context)
         change = await asyncio.to_thread(self._plan, target, before, checked["content"])
-        return self._changes.prepared("Write", change)
+        return prepared_change("Write", change)
 
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:
         """Write the file. Raises ``StalePreviewError`` when it changed meanwhile, or ``ToolError``."""

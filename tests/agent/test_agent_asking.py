@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness_tui.core.event_parts import DiffPreview
+from harness_tui.core.event_parts import DiffPreview, FileEdit
 from harness_tui.core.events import (
     Notice,
     PermissionRequested,
@@ -150,3 +150,57 @@ async def test_without_its_place_an_answer_for_the_session_means_the_rule_and_no
     assert (await play.next(RunFinished)).reason == "completed"
     assert [one.rule.pattern for one in play.workspace.approvals.list()] == ["src/a.txt"]
     assert play.live.choice.mode == "ask"
+
+
+async def test_what_a_person_altered_is_written_recorded_and_told_to_the_model(stage: Any) -> None:
+    play, file, first = await asked_about_the_edit(stage)
+    (proposed,) = await play.live.proposal(first.request)
+    assert (proposed.path, proposed.before, proposed.after) == ("src/a.txt", "one\ntwo\n", "one\nTWO\n")
+    await play.send(Answer(first.request, "allow", edits=(FileEdit("src/a.txt", "one\nzwei\n"),)))
+    assert (await play.next(RunFinished)).reason == "completed"
+    assert file.read_text() == "one\nzwei\n"
+    (resolved,) = [event for event in play.of(PermissionResolved) if event.call == first.call]
+    assert (resolved.decision, resolved.edited) == ("allow", ("src/a.txt",))
+    told = play.requests()[-1]["messages"][-1]["text"]
+    assert "The person changed your proposal before they allowed it" in told
+    assert "-TWO\n+zwei" in told
+    assert await play.live.proposal(first.request) == ()
+
+
+async def test_an_altered_text_that_cannot_be_written_is_asked_about_again_and_nothing_is_written(stage: Any) -> None:
+    play, file, first = await asked_about_the_edit(stage)
+    await play.send(Answer(first.request, "allow", edits=(FileEdit("src/a.txt", "one\ntwo\n"),)))
+    second = await play.next(PermissionRequested)
+    assert second.reason == (
+        "What you wrote cannot be used: nothing of the change is left (say no, or leave something of it in)"
+    )
+    assert file.read_text() == "one\ntwo\n"
+    assert len(await play.live.proposal(second.request)) == 1
+    await play.send(Answer(second.request, "deny", note="leave it"))
+    assert (await play.next(RunFinished)).reason == "completed"
+    assert file.read_text() == "one\ntwo\n"
+
+
+async def test_a_file_that_changed_is_asked_about_anew_although_the_person_altered_the_text(stage: Any) -> None:
+    play, file, first = await asked_about_the_edit(stage)
+    file.write_text("zero\none\ntwo\n")
+    await play.send(Answer(first.request, "allow", edits=(FileEdit("src/a.txt", "one\nzwei\n"),)))
+    second = await play.next(PermissionRequested)
+    assert file.read_text() == "zero\none\ntwo\n"
+    await play.send(Answer(second.request, "allow", edits=(FileEdit("src/a.txt", "zero\none\nzwei\n"),)))
+    assert (await play.next(RunFinished)).reason == "completed"
+    assert file.read_text() == "zero\none\nzwei\n"
+
+
+async def test_what_cannot_be_altered_is_not_run_as_it_was(stage: Any) -> None:
+    script = {"turns": [{"tools": [{"name": "bash", "arguments": {"command": "touch made"}}]}, {"text": "ok"}]}
+    play = await stage(script, policy="person")
+    await play.send(Submit("go"))
+    first = await play.next(PermissionRequested)
+    assert first.asked_by == ("bash * ask (bundled)", "edit * ask (bundled)")
+    await play.send(Answer(first.request, "allow", edits=(FileEdit("made", "x"),)))
+    second = await play.next(PermissionRequested)
+    assert second.reason == "This call cannot be altered: it is asked about as it is."
+    assert not (play.project / "made").exists()
+    await play.send(Answer(second.request, "deny", note="no"))
+    await play.next(RunFinished)
