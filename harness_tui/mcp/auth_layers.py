@@ -67,23 +67,26 @@ class Layer(httpx2.Auth):
 
 
 class SideBySide(Layer):
-    """Sends requests side by side while the token is good.
+    """Sends requests side by side while the token is good, and where the server takes them without one.
 
     The SDK holds a lock from before a request until its answer begins, so that one slow call would hold up all others.
-    ``good`` says whether the token can be used as it is; ``headed`` is what the last request went out with.
+    ``good`` says whether the token can be used as it is; ``headed`` is what the last request went out with, ``open``
+    tells that it went out with nothing and was taken.
     """
 
     def __init__(self, inner: Flow, good: Callable[[], bool]) -> None:
         super().__init__(inner)
         self._good = good
         self._headed: str | None = None
+        self._open = False
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Send the request with the known token; drive the flow below where that does not do."""
         early: httpx2.Response | None = None
         tried = self._headed
-        if tried is not None and self._good():
-            request.headers["Authorization"] = tried
+        if self._open or (tried is not None and self._good()):
+            if tried is not None:
+                request.headers["Authorization"] = tried
             early = yield request
             if not wants_login(early):
                 return
@@ -97,8 +100,10 @@ class SideBySide(Layer):
                 else:
                     response = yield out
                 early = None
-                if out is request and header is not None:
-                    self._headed = None if wants_login(response) else header
+                if out is request:
+                    refused = wants_login(response)
+                    self._headed = None if refused else header
+                    self._open = header is None and not refused
                 out = await steps.asend(response)
         except StopAsyncIteration:
             return
