@@ -64,7 +64,7 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
         print(problem, file=sys.stderr)  # noqa: T201
         return 2
     prepare_process()
-    from harness_tui.tui import pasting
+    from harness_tui.tui import guard, pasting
     from harness_tui.tui.app import HarnessApp
     from harness_tui.tui.terminal import attributes, restore, use_terminal_driver
 
@@ -78,13 +78,26 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
 
     app = HarnessApp(start, options or Options(), backend)
     use_terminal_driver(app)
+    guarding = guard.install(app)
     try:
         code = asyncio.run(_run(app, force))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the terminal is given back and the person told
+        guarding.fatal, code = guarding.fatal or error, 1
     finally:
         restore(descriptor, before)
+    if guarding.fatal is not None:
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            print(guard.short_report(guarding.fatal, _reported(guarding.fatal)), file=sys.stderr)  # noqa: T201
     _let_go_of_a_dead_terminal()
     _end_without_stuck_threads(code)
     return code
+
+
+def _reported(error: BaseException) -> Path | None:
+    from harness_tui.config.places import Places
+    from harness_tui.tui.guard import write_report
+
+    return write_report(error, Places.from_environment().logs)
 
 
 def prepare_process() -> None:

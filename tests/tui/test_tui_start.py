@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -85,10 +86,10 @@ def test_the_first_frame_needs_few_modules_and_none_of_the_heavy_ones(tmp_path: 
 class Terminal:
     """The program in a pty. ``output`` is everything that it wrote."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, setup: str = "") -> None:
         tests = str(ROOT / "tests")
         (folder / "marked_backend.py").write_text(BACKEND.format(tests=tests, mark=str(folder / "mark")))
-        program = PROGRAM.format(folder=str(folder))
+        program = setup + PROGRAM.format(folder=str(folder))
         environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
         environment.pop("PYTHONUNBUFFERED", None)  # a person's Python buffers
         self.output = b""
@@ -168,6 +169,37 @@ def test_what_is_typed_before_the_first_frame_is_kept(tmp_path: Path) -> None:
     terminal.read_until(b"? for help")  # the empty prompt's text
     terminal.send(b"/quit\r")
     assert terminal.wait() == 0
+    assert terminal.mark.read_text() == "closed"
+    terminal.close_terminal()
+
+
+FAULTY = """
+from harness_tui.tui import guard
+from harness_tui.tui.prompt.field import PromptField
+
+def fail(self, event):
+    raise RuntimeError("seeded")
+
+guard.FAULTS = 0
+PromptField.handle_key_first = fail
+"""
+
+
+@pytest.mark.e2e
+def test_an_unhandled_fault_restores_the_terminal_and_prints_a_short_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    terminal = Terminal(tmp_path, setup=FAULTY)
+    terminal.read_until(b"idle")
+    terminal.send(b"a")
+    assert terminal.wait() == 1
+    after = terminal.output.rpartition(b"\x1b[?1049l")[2].decode()
+    assert "RuntimeError: seeded" in after
+    assert "Traceback" not in after
+    report = re.search(r"report: (\S+)", after)
+    assert report is not None
+    assert "seeded" in Path(report[1]).read_text()
     assert terminal.mark.read_text() == "closed"
     terminal.close_terminal()
 
