@@ -51,7 +51,7 @@ def login_failure(server: McpServerSettings, error: BaseException, status: int |
     """
     name = server.name
     hand = by_hand(server)
-    log_in = f"`harness mcp login {name}` in a terminal, /mcp login {name} in the shell"
+    log_in = f"/mcp login {name}, or r in the panel Servers (F2); in a terminal `harness mcp login {name}`"
     look = f"look at its 'oauth' in {server.source or 'the configuration'}"
     for leaf in leaves(error):
         if isinstance(leaf, LoginError):

@@ -31,6 +31,7 @@ from mcp.shared.auth import (
 
 from harness_tui._version import __version__
 from harness_tui.config.settings import McpServerSettings
+from harness_tui.core.calls import DONE
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import make_private_folder
 from harness_tui.core.redaction import REDACTOR
@@ -229,11 +230,14 @@ class LoginProvider(OAuthClientProvider):
 
     async def _come_back(self) -> AuthorizationCodeResult:
         """Return what the page sent back. Raises :class:`LoginError`."""
+        done = None
         try:
-            return await self._way_back.answer()
+            answer = await self._way_back.answer()
+            done = DONE
+            return answer
         finally:
             if self._page is not None:
-                self._page.cancel()
+                self._page.cancel(done)
 
 
 def _fixed_client(options: dict[str, Any]) -> OAuthClientInformationFull | None:

@@ -326,6 +326,8 @@ class McpPool:
         if supervisor.state in ("failed", "needs_auth") and supervisor.startable:
             retry = f"`harness mcp doctor {name}` explains it; r in the panel Servers (F2) starts it again"
             hint = f"{supervisor.mend}; {retry}" if supervisor.mend else retry
+            if supervisor.state == "needs_auth" and supervisor.mend:  # that is all there is to do
+                hint = supervisor.mend
             self._notice("error", name, f"MCP server {name}: {supervisor.reason}", hint)
 
     def listing_changed(self, supervisor: Supervisor, before: Listing | None) -> None:

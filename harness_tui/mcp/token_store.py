@@ -52,6 +52,10 @@ class TokenStore:
             entries[server] = {name: value for name, value in merged.items() if value is not None}
             self._save(entries)
 
+    def address(self, server: str) -> str | None:
+        """Return the address that the login of ``server`` was given for."""
+        return self._all().get(server, {}).get("url")
+
     def remove(self, server: str) -> bool:
         """Forget the login of ``server``; tell whether there was one."""
         with locked(self.lock):

@@ -186,7 +186,15 @@ class Backend(Protocol):
         ...
 
     async def restart_server(self, kind: Literal["mcp", "lsp"], name: str) -> None:
-        """Stop and start one server; its state comes as events."""
+        """Stop and start one server; its state comes as events. One that wants a login shows its page."""
+        ...
+
+    async def log_in(self, name: str) -> str:
+        """Log in to an MCP server: its page is shown as a question of the session. Return what came of it."""
+        ...
+
+    async def log_out(self, name: str) -> str:
+        """Forget the login of an MCP server. Return what came of it."""
         ...
 
     async def close(self) -> None:

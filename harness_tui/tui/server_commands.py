@@ -1,4 +1,4 @@
-"""``/mcp`` and ``/lsp`` with a word: restart, stop, log and trace of one server, without going through the panel."""
+"""``/mcp`` and ``/lsp`` with a word: what can be done with one server, without going through the panel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Kind = Literal["mcp", "lsp"]
 
 WORDS: Final[dict[Kind, tuple[str, ...]]] = {
-    "mcp": ("restart", "stop", "log"),
+    "mcp": ("login", "logout", "restart", "stop", "log"),
     "lsp": ("restart", "stop", "log", "trace"),
 }
 _TABS: Final[dict[Kind, str]] = {"mcp": "servers", "lsp": "diagnostics"}
@@ -38,6 +38,10 @@ async def server_command(app: HarnessApp, host: Host, kind: Kind, arguments: str
             await host.guarded(host.backend.restart_server(kind, name))
         case "stop":
             await _stop(host, kind, name, pid)
+        case "login" | "logout":
+            work = host.backend.log_in(name) if word == "login" else host.backend.log_out(name)
+            if (told := await host.guarded(work)) is not None:
+                host.tell("info", told)
         case "log":
             app.want(ShowOutput(f"{kind}:{name}", None))
         case _:

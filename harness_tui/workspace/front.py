@@ -22,6 +22,7 @@ from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS
 from harness_tui.sessions.store import SessionInfo
 from harness_tui.workspace.clipboard import copy_text
 from harness_tui.workspace.library import WorkspaceLibrary
+from harness_tui.workspace.logins import ServerLogins
 from harness_tui.workspace.model_rows import ModelRow, model_rows
 from harness_tui.workspace.offers import ServerOffers
 from harness_tui.workspace.permissions import PermissionRows, SessionPermissions
@@ -266,9 +267,22 @@ class WorkspaceBackend:
         await asyncio.to_thread(workspace.trust.dismiss, workspace.project)
 
     async def restart_server(self, kind: Literal["mcp", "lsp"], name: str) -> None:
-        """Stop and start one server."""
-        pool = self.workspace.mcp if kind == "mcp" else self.workspace.lsp
-        await pool.restart(name)
+        """Stop and start one server. One that wants a login shows its page."""
+        if kind == "lsp":
+            await self.workspace.lsp.restart(name)
+        else:
+            await self._logins().restart(name)
+
+    async def log_in(self, name: str) -> str:
+        """Log in to an MCP server in the present session, and say what came of it."""
+        return await self._logins().log_in(name)
+
+    async def log_out(self, name: str) -> str:
+        """Forget the login of an MCP server, and say what came of it."""
+        return await self._logins().log_out(name)
+
+    def _logins(self) -> ServerLogins:
+        return ServerLogins(self.workspace, self._session.live.ask if self._session is not None else None)
 
     async def close(self) -> None:
         """End runs, servers and children."""

@@ -60,7 +60,7 @@ class Workspace:
         self._loop = asyncio.get_running_loop()
         self.store.report_to(self._record_fault)
         self.approvals.report_to(self._approval_fault)
-        self.audit = AuditLog(places.state / "audit.jsonl")
+        self.audit = AuditLog(places.audit_file)
         self.loaded: Loaded
         self.library: Library
         self.gate: Gate

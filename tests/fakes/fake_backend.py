@@ -550,6 +550,14 @@ class FakeBackend:
     async def restart_server(self, kind: str, name: str) -> None:
         self.calls.append(f"restart {kind} {name}")
 
+    async def log_in(self, name: str) -> str:
+        self.calls.append(f"log in {name}")
+        return f"logged in to {name}"
+
+    async def log_out(self, name: str) -> str:
+        self.calls.append(f"log out {name}")
+        return f"forgot the login of {name}"
+
     async def close(self) -> None:
         self.calls.append("close")
         for session in self.sessions_made:

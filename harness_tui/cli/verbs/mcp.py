@@ -189,11 +189,13 @@ def logout(server: str, root: Path) -> int:
     """Forget the login of SERVER on this machine."""
     from harness_tui.config.places import Places
     from harness_tui.mcp.token_store import TokenStore
+    from harness_tui.sessions.audit import AuditLog
+    from harness_tui.workspace.logins import forget
 
-    if TokenStore(Places.from_environment().logins_file).remove(server):
-        print_line(f"forgot the login of {server}; where its provider lists devices, it can be ended there too")
-    else:
-        print_line(f"there was no login of {server}")
+    places = Places.from_environment()
+    audit = AuditLog(places.audit_file)
+    print_line(forget(TokenStore(places.logins_file), server, audit))
+    audit.close()
     return 0
 
 

@@ -105,6 +105,8 @@ def _server_lines(state: PanelState, server: ServerChanged, width: int) -> list[
     if server.reason:
         reason = clean_for_display(server.reason)
         lines.extend(wrap([(reason, "warning" if style == "error" else "muted")], width, first=(("  ", ""),)))
+    if server.state == "needs_auth":
+        lines.extend(wrap([("press r to log in", "muted")], width, first=(("  → ", "muted"),)))
     if style == "error" and server.detail.stderr_tail:
         tail = clean_for_display(server.detail.stderr_tail).rstrip("\n").split("\n")[-STDERR_LINES:]
         for row in tail:

@@ -62,7 +62,7 @@ DIAGNOSTIC_KEYS: Final = (
 """Keys of the tab Diagnostics, for the help."""
 
 PROCESS_KEYS: Final = (
-    ("r", "Restart the server"),
+    ("r", "Restart the server; one that wants a login shows its page"),
     ("s, twice", "Stop the process with all that it started; a server stays stopped until it is restarted"),
     ("s, twice", "Cancel the subagent; the others and the run go on"),
     ("Enter, l", "Read what it wrote, or what the subagent did"),
