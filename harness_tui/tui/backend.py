@@ -200,3 +200,7 @@ class Backend(Protocol):
     async def close(self) -> None:
         """End runs, servers and children; returns when nothing is left. May be called at any time, also twice."""
         ...
+    async def diagnose_server(self, name: str) -> Sequence[str]:
+        """Start an MCP server, all of them without a ``name``, and say in lines how that went and what to do."""
+        ...
+

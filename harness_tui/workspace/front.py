@@ -115,6 +115,11 @@ class WorkspaceBackend:
         )
         return Info(str(workspace.project.root), __version__, self._trust(), problems)
 
+    @property
+    def trust(self) -> TrustState:
+        """The folder's trust as it was read last."""
+        return self._trust()
+
     def _trust(self) -> TrustState:
         trust = self.workspace.loaded.trust
         return TrustState(trust.trusted, trust.ask, trust_rows(trust.files))
@@ -292,6 +297,13 @@ class WorkspaceBackend:
             await self._workspace.close()
 
 
+
+    async def diagnose_server(self, name: str) -> Sequence[str]:
+        """Start an MCP server, all of them without a ``name``, and say in lines how that went and what to do."""
+        names = [name] if name else sorted(self.workspace.loaded.settings.mcp)
+        found = await asyncio.gather(*(self.workspace.mcp.diagnose(one) for one in names))
+        none = ["no MCP server is configured; `harness mcp add` adds one"]
+        return [line for one in found for line in one.lines()] or none
 def create_backend(start: Path, options: StartOptions) -> WorkspaceBackend:
     """Return the backend of the project of ``start``; nothing is read before it is opened."""
     return WorkspaceBackend(start, options)

@@ -550,6 +550,10 @@ class FakeBackend:
     async def restart_server(self, kind: str, name: str) -> None:
         self.calls.append(f"restart {kind} {name}")
 
+    async def diagnose_server(self, name: str) -> Sequence[str]:
+        self.calls.append(f"diagnose {name}")
+        return [f"{name}: failed: cannot be reached: Connection refused", "  do    start the server there"]
+
     async def log_in(self, name: str) -> str:
         self.calls.append(f"log in {name}")
         return f"logged in to {name}"
