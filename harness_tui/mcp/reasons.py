@@ -15,7 +15,7 @@ from harness_tui.core.text import clean_for_display, cut_end
 
 _LINE_CHARS: Final = 200
 _IDLE_LINE: Final = re.compile(
-    r"^npm (?:error|ERR!)(?: A complete log|\s+/|\s*$)|^npm notice|^Node\.js v[\d.]+$|^\s*(?:\^+|[}\])]+;?)\s*$|^\s+at "
+    r"^npm (?:error|ERR!)(?: A complete log|\s+/|\s*$)|^npm notice|^Node\.js v[\d.]+$|^\s*(?:\^+|[}\])]+;?)\s*$|^\s+(?:at |code: |errno: |syscall: |requireStack: |path: |spawnargs: )"
 )
 """Lines with which programs end and that say nothing: the place of a log, a version, the foot of a stack."""
 
@@ -52,11 +52,17 @@ class StartError(HarnessError):
 
 
 class CallError(ToolError):
-    """A call that failed. ``effect_unknown`` tells that the server may have acted on it all the same."""
+    """A call that failed.
 
-    def __init__(self, what: str, *, where: str, mend: str | None = None, effect_unknown: bool = False) -> None:
+    ``effect_unknown`` tells that the server may have acted on it all the same, ``lost`` that it went away meanwhile.
+    """
+
+    def __init__(
+        self, what: str, *, where: str, mend: str | None = None, effect_unknown: bool = False, lost: bool = False
+    ) -> None:
         super().__init__(what, where=where, mend=mend, code="call-failed")
         self.effect_unknown = effect_unknown
+        self.lost = lost
 
 
 def leaves(error: BaseException) -> list[BaseException]:
