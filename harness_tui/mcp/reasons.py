@@ -15,7 +15,8 @@ from harness_tui.core.text import clean_for_display, cut_end
 
 _LINE_CHARS: Final = 200
 _IDLE_LINE: Final = re.compile(
-    r"^npm (?:error|ERR!)(?: A complete log|\s+/|\s*$)|^npm notice|^Node\.js v[\d.]+$|^\s*(?:\^+|[}\])]+;?)\s*$|^\s+(?:at |code: |errno: |syscall: |requireStack: |path: |spawnargs: )"
+    r"^npm (?:error|ERR!)(?: A complete log|\s+/|\s*$)|^npm notice|^Node\.js v[\d.]+$|^\s*(?:\^+|[}\])]+;?)\s*$"
+    r"|^\s+(?:at |code: |errno: |syscall: |requireStack: |path: |spawnargs: )"
 )
 """Lines with which programs end and that say nothing: the place of a log, a version, the foot of a stack."""
 
