@@ -233,8 +233,10 @@ class LiveSession:
                 await self._hand_over(agent)
             case Undo() | Redo() if self.busy:
                 self._notice("a run goes on", hint="wait for its end, or cancel it")
-            case Undo(run=run):
-                self._activity.aside(lambda: self._undoing.undo(run))
+            case Undo(run=run, only="files"):
+                self._begin(lambda made: self._undoing.bring_files_back(made, run))
+            case Undo(run=run, only=only):
+                self._activity.aside(lambda: self._undoing.undo(run, files=only is None))
             case Redo():
                 self._activity.aside(self._undoing.redo)
             case _:

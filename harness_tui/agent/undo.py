@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
+from harness_tui.agent.run_end import RunEnd
 from harness_tui.agent.state import SessionState
 from harness_tui.core.clock import rfc3339
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
-from harness_tui.core.events import Notice, RedoApplied, UndoApplied
+from harness_tui.core.events import FileChanged, MessageAdded, Notice, RedoApplied, UndoApplied
+from harness_tui.core.messages import UserMessage
 from harness_tui.core.seams import Clock, DiagnosticsSource
 from harness_tui.core.text import clean_for_display
 from harness_tui.sessions.blobs import BlobStore
 from harness_tui.sessions.change_journal import recover_changes
 from harness_tui.sessions.store import SessionStore
-from harness_tui.sessions.undo_log import LoggedRun, UndoLog, redo_steps, undo_steps
+from harness_tui.sessions.undo_log import FileStep, LoggedRun, UndoLog, redo_steps, undo_steps
 from harness_tui.tools.restoring import Restored, Restorer
 
 log = logging.getLogger(__name__)
+
+_BROUGHT_BACK: Final = "I brought these files back to what they were before, so read them again:"
 
 
 class Undoing:
@@ -33,13 +38,46 @@ class Undoing:
     def __init__(self, state: SessionState) -> None:
         self._state = state
 
-    async def undo(self, run: str | None) -> None:
-        """Take back ``run`` and every later one, or the latest that is in force. Raises ``HarnessError``."""
+    async def undo(self, run: str | None, *, files: bool = True) -> None:
+        """Take back ``run`` and every later one, or the latest that is in force; without ``files`` what was said alone.
+
+        Raises ``HarnessError``.
+        """
         known = await self._log()
         for logged in known.to_undo(run):
-            restored = await asyncio.to_thread(self._restorer().restore, undo_steps(logged))
+            steps = undo_steps(logged) if files else []
+            restored = await asyncio.to_thread(self._restorer().restore, steps)
             await self._tell(UndoApplied, logged, restored)
         await self._read_again()
+
+    async def bring_files_back(self, made: str, run: str | None) -> RunEnd:
+        """Bring the files back to what they were before ``run``, as changes of the run ``made``; what was said stays.
+
+        Raises ``HarnessError``.
+        """
+        runs = (await self._log()).to_undo(run)
+        # What was written is recorded, whoever cancels meanwhile.
+        return await asyncio.shield(self._bring_back(made, runs))
+
+    async def _bring_back(self, made: str, runs: Sequence[LoggedRun]) -> RunEnd:
+        state, paths = self._state, dict[str, None]()
+        for logged in runs:
+            steps = undo_steps(logged)
+            restored = await asyncio.to_thread(self._restorer().restore, steps)
+            for step in steps:
+                if step.path in restored.paths:
+                    state.publish(_as_change(step, logged), made)
+                    paths[step.path] = None
+            for notice in _notices(logged, restored):
+                state.publish(notice)
+        if not paths:
+            raise HarnessError("no file was brought back: there is none, or each was changed since", code="nothing")
+        names = ", ".join(paths)
+        state.publish(MessageAdded(UserMessage(f"{_BROUGHT_BACK} {names}"), "shell"), made)
+        state.publish(Notice("info", "undo", clean_for_display(f"Files as they were before: {names}", one_line=True)))
+        await state.recorder.commit()
+        await self._touch_all(paths)
+        return RunEnd("completed")
 
     async def redo(self) -> None:
         """Put the run that was taken back last in force again. Raises ``HarnessError``."""
@@ -64,8 +102,11 @@ class Undoing:
         for notice in _notices(logged, restored):
             state.publish(notice)
         await state.recorder.commit()
-        source, root = state.parts.diagnostics, state.parts.project.root
-        for name in restored.paths:
+        await self._touch_all(restored.paths)
+
+    async def _touch_all(self, paths: Iterable[str]) -> None:
+        source, root = self._state.parts.diagnostics, self._state.parts.project.root
+        for name in paths:
             if source is not None and (root / name).is_file():
                 await _touch(source, root / name)
 
@@ -104,6 +145,20 @@ def undo_recorded(
             store.append(session, [Envelope(last + n, time, session, each, of) for n, (each, of) in enumerate(told, 1)])
             done.append(event)
     return done
+
+
+def _as_change(step: FileStep, logged: LoggedRun) -> FileChanged:
+    """Return the change that taking ``step`` back was; its lines are those of the run, the other way round."""
+    done = [change for _, change in logged.files if change.path == step.path]
+    return FileChanged(
+        step.path,
+        added=sum(change.removed for change in done),
+        removed=sum(change.added for change in done),
+        before=step.old,
+        after=step.new,
+        before_mode=step.old_mode,
+        after_mode=step.new_mode,
+    )
 
 
 def _event(kind: type[UndoApplied | RedoApplied], logged: LoggedRun, restored: Restored) -> UndoApplied | RedoApplied:

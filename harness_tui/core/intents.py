@@ -116,10 +116,15 @@ class Shell(Intent):
 
 @_intent
 class Undo(Intent):
-    """Take back a run and every one after it: messages and files. Without ``run`` the latest that is in force."""
+    """Take back a run and every one after it: messages and files. Without ``run`` the latest that is in force.
+
+    With ``only`` one of both: ``messages`` leaves the files as they are; ``files`` changes nothing of what was said,
+    tells the model, and is a run of its own, which can be taken back like any other.
+    """
 
     intent = "undo"
     run: str | None = None
+    only: Literal["messages", "files"] | None = None
 
 
 @_intent

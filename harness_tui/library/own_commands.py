@@ -48,6 +48,7 @@ OWN_COMMANDS: Final = (
     OwnCommand("editor", "Write the message in your own editor"),
     OwnCommand("doctor", "What is wrong with commands, skills and configuration files", "[part of a name]"),
 )
+    OwnCommand("rewind", "Go back to before an earlier message: what was said, the files, or both"),
 
 MODES: Final = (
     ("ask", "Edits and commands are asked for"),

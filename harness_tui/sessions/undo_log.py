@@ -61,7 +61,8 @@ class LoggedRun:
     """One run that did something. ``began`` is the time of its first event, ``files`` are changes with their times.
 
     ``restored`` are the files that its last undo took back. ``outside``: commands or servers of MCP worked in it, and
-    nobody knows all that they did.
+    nobody knows all that they did. ``text`` is the message that began it, or its command; empty for what was done by
+    hand.
     """
 
     run: str
@@ -70,6 +71,7 @@ class LoggedRun:
     undone: bool = False
     restored: tuple[str, ...] = ()
     outside: bool = False
+    text: str = ""
 
 
 class UndoLog:
@@ -121,6 +123,8 @@ class UndoLog:
                 logged = self._log(envelope.run)
                 if logged is not None and isinstance(event, FileChanged):
                     logged.files.append((envelope.time, event))
+                elif logged is not None and isinstance(event, RunStarted):
+                    logged.text = f"/{event.command.name}" if event.command is not None else event.message.text
             case _:
                 pass
 

@@ -45,7 +45,7 @@ class HarnessApp(ReadingApp):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-broad")]  # noqa: RUF012 - declared so by Textual
     VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "escape", "Cancel the run; leave a panel", show=False),
+        Binding("escape", "escape", "Cancel the run; leave a panel; twice: go back to before an earlier message", show=False),
         Binding("ctrl+c", "interrupt", "Cancel, or clear the prompt; twice leaves", show=False),
         Binding("ctrl+d", "end_of_input", "Leave, in the empty prompt", show=False),
         Binding("ctrl+q", "leave", "Leave", show=False),
@@ -204,11 +204,11 @@ class HarnessApp(ReadingApp):
     # --- actions -------------------------------------------------------------------------------------
 
     def action_escape(self) -> None:
-        """Go back to the prompt, or cancel the run."""
+        """Go back to the prompt, or cancel the run; twice goes back to an earlier message."""
         if not self.prompt.has_focus and self.prompt.display:
             self.prompt.focus()
-        elif self.controller is not None:
-            self.controller.cancel()
+        elif self.controller is not None and not self.controller.cancel():
+            self.controller.reading.escaped()
 
     def action_interrupt(self) -> None:
         """Cancel the run; else clear the prompt; else leave at the second time."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SessionRow,
         TrustState,
     )
+        TurnRow,
     from harness_tui.tui.backend_servers import ServerOffers
 
 
@@ -70,6 +71,17 @@ class BackendSession(Protocol):
         ...
 
     async def send(self, intent: Intent) -> None:
+    async def proposal(self, request: str) -> Sequence[ProposedFile]:
+        """Return the files of a request that waits, as they are and as they would be, for who alters them.
+
+        Empty where there is nothing to alter. Raises ``HarnessError`` for what is no plain text.
+        """
+        ...
+
+    async def turns(self) -> Sequence[TurnRow]:
+        """Return the runs that can be taken back, the latest first. Raises ``HarnessError``."""
+        ...
+
         """Hand over what the person wants. One that does not fit is answered by a ``notice``."""
         ...
 

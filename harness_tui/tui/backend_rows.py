@@ -89,6 +89,22 @@ class ForkPoint(Protocol):
 
 
 class SessionRecords(Protocol):
+class TurnRow(Protocol):
+    """A run that can be taken back. ``text`` is its message, ``files`` are paths with lines added and removed.
+
+    ``outside``: commands or servers worked in it too, and what they did stays.
+    """
+
+    @property
+    def run(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def files(self) -> Sequence[tuple[str, int, int]]: ...
+    @property
+    def outside(self) -> bool: ...
+
+
     """What can be done with recorded sessions, open ones too. Each raises ``HarnessError``."""
 
     async def fork_points(self, session: str) -> Sequence[ForkPoint]:

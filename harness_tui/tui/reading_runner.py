@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +15,7 @@ from harness_tui.tui.editing import open_in_editor
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import Line, ListRow, two_ends, wrap
 from harness_tui.tui.reading_bar import ReadingBar
+from harness_tui.tui.rewind import rewind
 from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.screens.reader import Reader
 from harness_tui.tui.transcript import blocks as kinds
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 WHOLE_BYTES: Final = 1_000_000
 """A longer file is opened in the person's editor."""
 
+ESCAPE_AGAIN_S: Final = 1.5
+
 _NAMES: Final[dict[type[Block], str]] = {
     kinds.UserBlock: "message",
     kinds.MarkdownBlock: "answer",
@@ -57,6 +61,7 @@ class ReadingRunner:
         self._app = app
         self._host = host
         self.bar = ReadingBar(app.palette)
+        self._escaped = -ESCAPE_AGAIN_S
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> None:
         self._app.run_worker(work, group="reading", exit_on_error=False)
@@ -143,8 +148,20 @@ class ReadingRunner:
         match name:
             case "copy":
                 self._copy_command(argument)
+            case "rewind":
+                await rewind(self._app, self._host)
             case _:
                 self.find(argument)
+
+    def escaped(self) -> None:
+        """Esc was pressed where it had nothing to do: the second time in a row goes back to an earlier message."""
+        now = time.monotonic()
+        again, self._escaped = now - self._escaped < ESCAPE_AGAIN_S, now
+        if again:
+            self._escaped = -ESCAPE_AGAIN_S
+            self._run(rewind(self._app, self._host))
+        elif any(isinstance(block, kinds.UserBlock) for block in self._blocks):
+            self._app.notify("Esc again goes back to before an earlier message", timeout=ESCAPE_AGAIN_S, markup=False)
 
     def _copy_command(self, argument: str) -> None:
         """Do ``/copy``: the last answer, the last code block, or the block with the mark."""

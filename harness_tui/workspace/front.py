@@ -37,6 +37,7 @@ from harness_tui.workspace.rows import (
 )
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
+from harness_tui.workspace.turns import TurnRow, turn_rows
 _NO_MODEL = "No model yet. Commands, skills, /call, !shell, MCP servers and diagnostics work without one."
 _GET_ONE = (
     f"looked for keys of {', '.join(entry.name for entry in KEY_PROVIDERS)}, in the environment and kept ones, and for"
@@ -84,6 +85,16 @@ class OpenSession:
 
     async def send(self, intent: Intent) -> None:
         """Hand over what the person wants."""
+    async def proposal(self, request: str) -> Sequence[ProposedFile]:
+        """Return the files of a request that waits, as they are and as they would be."""
+        return await self.live.proposal(request)
+
+    async def turns(self) -> Sequence[TurnRow]:
+        """Return the runs that can be taken back, the latest first."""
+        store, session = self._workspace.store, self.live.id
+        await self.live.flush()
+        return turn_rows(await asyncio.to_thread(store.undo_log, session))
+
         await self.live.send(intent)
 
 

@@ -330,3 +330,53 @@ async def test_folders_that_hold_something_else_stay(stage: Any, depth: int) -> 
     await undo(at)
     assert files(at.project) == {other.relative_to(at.project).as_posix(): b"mine"}
     assert (at.project / "x" / "y").exists() is (depth == 2)
+
+
+async def test_what_was_said_alone_is_taken_back_and_the_files_stay(stage: Any) -> None:
+    at = await stage(turns([write("a.txt", "one\n")], [write("a.txt", "two\n")]), rules=ALLOW)
+    await at.say("first")
+    await at.say("second")
+    await at.send(Undo(runs(at)[1], only="messages"))
+    assert await at.next(UndoApplied) == UndoApplied(runs(at)[1], (), ())
+    assert files(at.project) == {"a.txt": b"two\n"}
+    assert await redo(at) == RedoApplied(runs(at)[1], (), ())
+    assert files(at.project) == {"a.txt": b"two\n"}
+    await at.send(Undo(runs(at)[1], only="messages"))
+    await at.next(UndoApplied)
+    await at.say("third")
+    assert texts(at.requests()[-1]) == ["first", "third"]
+
+
+async def test_files_alone_are_brought_back_the_model_is_told_and_that_can_be_taken_back_too(stage: Any) -> None:
+    calls = [write("a.txt", "one\n"), write("new.txt", "x\n")], [read("a.txt"), edit("a.txt", "one", "two")]
+    at = await stage(turns(*calls), rules=ALLOW)
+    (at.project / "a.txt").unlink(missing_ok=True)
+    await at.say("first")
+    await at.say("second")
+    first, second = runs(at)
+    await at.send(Undo(second, only="files"))
+    change = await at.next(FileChanged)
+    assert (change.path, change.before, change.after) == ("a.txt", digest(b"two\n"), digest(b"one\n"))
+    assert (await at.next(RunFinished)).reason == "completed"
+    assert files(at.project) == {"a.txt": b"one\n", "new.txt": b"x\n"}
+    assert not [envelope for envelope in at.seen if isinstance(envelope.event, UndoApplied)]
+    await undo(at)  # the latest run that is in force is the bringing back
+    assert files(at.project) == {"a.txt": b"two\n", "new.txt": b"x\n"}
+    await at.send(Undo(first, only="files"))
+    assert (await at.next(RunFinished)).reason == "completed"
+    assert files(at.project) == {}
+    await at.say("third")
+    said = texts(at.requests()[-1])
+    assert said[:2] == ["first", "second"]
+    assert said[2].endswith("so read them again: a.txt, new.txt")
+    await at.send(Undo(first, only="files"))
+    assert (await at.next(RunFinished)).reason == "completed"
+    assert files(at.project) == {}  # what was brought back before is taken back first: nothing is different
+
+
+async def test_where_no_file_was_changed_bringing_files_back_fails_with_the_reason(stage: Any) -> None:
+    at = await stage({"turns": [{"text": "done"}]})
+    await at.say("first")
+    await at.send(Undo(runs(at)[0], only="files"))
+    end = await at.next(RunFinished)
+    assert end.error.message == "no file was brought back: there is none, or each was changed since"

@@ -362,12 +362,21 @@ class FakeSession:
         self._on_send = on_send
         self.publish(ev.SessionStarted("/srv/project"))
         self.publish(ev.SessionChanged(agent="build", model="replay/demo", mode="ask"))
+@dataclass(frozen=True, slots=True)
+class FakeTurn:
+    run: str
+    text: str
+    files: tuple[tuple[str, int, int], ...] = ()
+    outside: bool = False
+
+
 
     def publish(self, *events: ev.Event, run: str | None = None) -> None:
         for event in events:
             self.stream.publish(event, run=run)
 
     def publish_foreign(self, session: str, event: ev.Event, *, run: str | None = None) -> None:
+        self.turn_rows: tuple[FakeTurn, ...] = ()
         """Publish an event of a subagent's session."""
         stream = EventStream(session)
         stream.listen(self.stream.forward)
@@ -392,6 +401,12 @@ class FakeBackend:
     on_send: Callable[[FakeSession, it.Intent], None] | None = None
     info: FakeInfo = FakeInfo()
     command_rows: Sequence[FakeCommand] = ()
+    async def proposal(self, request: str) -> Sequence[ProposedFile]:
+        return self.proposals.get(request, ())
+
+    async def turns(self) -> Sequence[FakeTurn]:
+        return self.turn_rows
+
     skill_rows: Sequence[FakeSkill] = ()
     finding_rows: Sequence[FakeFinding] = ()
     session_rows: Sequence[FakeSessionRow] = ()

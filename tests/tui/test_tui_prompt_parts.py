@@ -166,6 +166,8 @@ def test_every_reserved_name_is_in_the_table_once() -> None:
         "ps",
         "doctor",
         "quit",
+        "find",
+        "rewind",
     ]
     assert sorted(own.name for own in OWN_COMMANDS) == sorted(reserved)
 
