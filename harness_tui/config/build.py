@@ -31,6 +31,7 @@ from harness_tui.config.settings import (
     ProviderSettings,
     SessionsSettings,
     ToolSearchSettings,
+    TuiSettings,
 )
 from harness_tui.config.substitution import Substitution
 from harness_tui.core.errors import HarnessError
@@ -62,9 +63,9 @@ class Builder:
             self._report(keys, error, leaf.source)
             return None
 
-    def mapping(self, key: str) -> dict[str, Any]:
-        """Return one free mapping (``tui``), as written."""
-        return self._plain(self.layers.entry((key,)), (key,), raw=True)
+    def tui(self) -> TuiSettings:
+        """Return how the full-screen front end looks; keys are as written."""
+        return TuiSettings(**self._plain(self.layers.entry(("tui",)), ("tui",), raw=True))
 
     def model(self, keys: Keys = ("model",)) -> str | None:
         """Return the configured model; the path of ``replay:FILE`` is made absolute."""

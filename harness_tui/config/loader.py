@@ -129,7 +129,7 @@ class _Loading:
             agents=agents,
             instructions=self._builder.instructions(),
             theme=self._builder.scalar("theme"),
-            tui=self._builder.mapping("tui"),
+            tui=self._builder.tui(),
             hooks=self._builder.hooks(),
             compaction=self._builder.compaction(),
             sessions=self._builder.sessions(),

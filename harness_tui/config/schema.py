@@ -103,6 +103,10 @@ EgressRuleText = Annotated[str, BeforeValidator(_egress_rule)]
 Mode = Literal["ask", "accept-edits", "plan"]
 
 
+def _says(text: str) -> Any:
+    return Field(description=text)
+
+
 class Strict(BaseModel):
     """No unknown keys, no silent conversions."""
 
@@ -198,10 +202,10 @@ class LspServerModel(Strict):
 class LspModel(Strict):
     """Language servers; times in milliseconds, memory in MiB."""
 
-    enabled: bool = True
-    diagnostics_on_edit: bool = True
-    wait_ms: Milliseconds = 1500
-    cold_wait_ms: Milliseconds | None = None
+    enabled: Annotated[bool, _says("Start language servers")] = True
+    diagnostics_on_edit: Annotated[bool, _says("Tell the model of errors after each edit")] = True
+    wait_ms: Annotated[Milliseconds, _says("How long an edit waits for a verdict, in ms")] = 1500
+    cold_wait_ms: Annotated[Milliseconds | None, _says("How long the first verdict of a server may take, in ms")] = None
     memory_mb: Annotated[int, Field(ge=0, le=1_048_576)] = 4096
     servers: dict[str, LspServerModel] = {}
 
@@ -214,7 +218,9 @@ class EgressModel(Strict):
 
     allow: list[EgressRuleText] = []
     deny: list[EgressRuleText] = []
-    default: Literal["allow", "deny"] = "allow"
+    default: Annotated[Literal["allow", "deny"], _says("What is done about public addresses that no rule names")] = (
+        "allow"
+    )
 
 
 class HookModel(Strict):
@@ -236,9 +242,32 @@ class HooksModel(Strict):
 class CompactionModel(Strict):
     """When the history is summed up, in tokens: ``reserve`` stays free, ``keep`` of the latest turns is kept."""
 
-    auto: bool = True
-    reserve: Tokens | None = None
+    auto: Annotated[bool, _says("Sum the history up when the context fills")] = True
+    reserve: Annotated[Tokens | None, _says("Tokens that stay free for the answer")] = None
     keep: Annotated[int, Field(ge=0)] | None = None
+
+
+KeyNames = Annotated[
+    dict[str, Any],  # each is looked at alone by whoever knows the keys: one that is wrong costs only itself
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "array"]}}),
+]
+_STATUS: Final = "{agent} {model} {mode} {context} {cost} {mcp} {lsp} {problems} {files}"
+
+
+class TuiModel(Strict):
+    """How the full-screen front end looks and behaves. Not read in a project."""
+
+    mouse: Annotated[bool, _says("Take clicks and the wheel; off leaves them to the terminal, from the next start")] = (
+        True
+    )
+    ascii: Annotated[bool, _says("Draw lines and marks with signs that every terminal has")] = False
+    title: Annotated[bool, _says("Show project and state in the title of the terminal's window")] = True
+    notify: Annotated[
+        Literal["auto", "bell", "osc9", "osc777", "off"],
+        _says("How you are told that something waits or is done while you look elsewhere; auto knows the terminal"),
+    ] = "auto"
+    status: Annotated[Text | None, _says(f"What stands at the right of the status line, such as {_STATUS}")] = None
+    keys: Annotated[KeyNames, _says("Other keys for actions: see the key help for their names")] = {}
 
 
 class ToolSearchModel(Strict):
@@ -276,19 +305,19 @@ class AgentModel(Strict):
 class ConfigFile(Strict):
     """The whole of ``config.yaml``."""
 
-    model: Text | None = None
-    small_model: Text | None = None
-    agent: Text | None = None
-    mode: Mode | None = None
+    model: Annotated[Text | None, _says("The model of new sessions, as provider/model")] = None
+    small_model: Annotated[Text | None, _says("The model of titles and other small work")] = None
+    agent: Annotated[Text | None, _says("The agent of new sessions")] = None
+    mode: Annotated[Mode | None, _says("What new sessions ask")] = None
     providers: dict[str, ProviderModel] = {}
     permission: list[RuleModel] = []
     mcp: dict[str, McpServerModel] = {}
     lsp: LspModel = LspModel()
     egress: EgressModel = EgressModel()
     agents: dict[str, AgentModel] = {}
-    instructions: list[Text] = []
-    theme: Text | None = None
-    tui: dict[str, Any] = {}
+    instructions: Annotated[list[Text], _says("More files with instructions for the model")] = []
+    theme: Annotated[Text | None, _says("Colours: terminal, harness-dark, harness-light, or one of yours")] = None
+    tui: TuiModel = TuiModel()
     hooks: HooksModel = HooksModel()
     compaction: CompactionModel = CompactionModel()
     sessions: SessionsModel = SessionsModel()

@@ -219,6 +219,18 @@ class ToolSearchSettings:
 
 
 @record
+class TuiSettings:
+    """How the full-screen front end looks and behaves. ``status`` is a template, ``keys`` are as written."""
+
+    mouse: bool = True
+    ascii: bool = False
+    title: bool = True
+    notify: Literal["auto", "bell", "osc9", "osc777", "off"] = "auto"
+    status: str | None = None
+    keys: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@record
 class Settings:
     """The whole configuration of a project, precedence applied.
 
@@ -240,7 +252,7 @@ class Settings:
     agents: dict[str, AgentDefinition] = field(default_factory=dict[str, AgentDefinition])
     instructions: tuple[str, ...] = ()
     theme: str | None = None
-    tui: dict[str, Any] = field(default_factory=dict[str, Any])
+    tui: TuiSettings = TuiSettings()
     hooks: HooksSettings = HooksSettings()
     compaction: CompactionSettings = CompactionSettings()
     sessions: SessionsSettings = SessionsSettings()

@@ -29,12 +29,12 @@ from harness_tui.config.schema import (
     RuleModel,
     SessionsModel,
     ToolSearchModel,
+    TuiModel,
     valid_name,
 )
 
 _ENTRIES: Final[dict[str, type[BaseModel]]] = {"providers": ProviderModel, "mcp": McpServerModel, "agents": AgentModel}
 _SCALARS: Final = ("model", "small_model", "agent", "mode", "theme")
-_MAPPINGS: Final = ("tui",)
 _NOT_SPECIAL: Final = object()
 _TYPES: Final = {
     "string_type": "text",
@@ -114,8 +114,6 @@ class _Checker:
         """Return the checked value of one top-level key, or ``None`` when nothing of it is left."""
         if key in _SCALARS:
             return self._field((), key, value, ConfigFile)
-        if key in _MAPPINGS:
-            return cast(dict[str, Any], value) if self._is(value, dict, (key,)) else None
         if key == "permission":
             return self._permission(value)
         if key == "instructions":
@@ -132,6 +130,8 @@ class _Checker:
             return self._parts(key, value, SessionsModel)
         if key == "tool_search":
             return self._parts(key, value, ToolSearchModel)
+        if key == "tui":
+            return self._parts(key, value, TuiModel)
         if key in _ENTRIES:
             return self._entries((key,), value, _ENTRIES[key])
         self._unknown((key,), ConfigFile.model_fields)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness_tui.cli.common import json_option, print_json, print_line, print_table, root_option, warn
-
-_QUERY: Final = re.compile(r"(?i)([?&][^=&#]*(?:key|token|secret|pass|auth|sig)[^=&#]*=)[^&#]+")
-"""The value of a parameter of an address that is named like a secret."""
 
 if TYPE_CHECKING:
     from harness_tui.config.layers import Origin
@@ -51,26 +47,10 @@ def show(root: Path, as_json: bool) -> int:
 
 
 def _row(origin: Origin) -> dict[str, Any]:
-    from harness_tui.core.redaction import redact_data
+    from harness_tui.config.masking import masked
 
-    value = redact_data(_masked(origin.key.split("."), origin.value))
+    value = masked(origin.key.split("."), origin.value)
     return {"key": origin.key, "value": value, "state": origin.state, "source": origin.source}
-
-
-def _masked(keys: list[str], value: Any) -> Any:
-    """Return ``value`` without what is a secret by its name; a placeholder is none."""
-    from harness_tui.config.substitution import secret_name
-    from harness_tui.core.redaction import MARK
-
-    match value:
-        case dict():
-            return {key: _masked([*keys, str(key)], item) for key, item in value.items()}
-        case str() if "://" in value and "?" in value:
-            return _QUERY.sub(lambda match: f"{match[1]}{MARK}", value)
-        case str() if "headers" in keys[:-1] or any(secret_name(key) for key in keys[-2:]):
-            return value if "{env:" in value or "{file:" in value or "${" in value else MARK
-        case _:
-            return value
 
 
 @command.command("check")
