@@ -35,6 +35,7 @@ SUMMARIES = {
     "skills": "List, show, check and create skills.",
     "tools": "List tools, or call one by hand.",
     "trust": "Trust a folder's configuration, commands, skills and servers.",
+    "web": "The shell in a browser, on this machine only.",
 }
 
 

@@ -26,6 +26,7 @@ VERBS = (
     "skills",
     "tools",
     "trust",
+    "web",
 )
 """Every word that is a verb and not a folder; each is a module of ``harness_tui.cli.verbs``."""
 

@@ -80,7 +80,7 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
     use_terminal_driver(app)
     guarding = guard.install(app)
     try:
-        code = asyncio.run(_run(app, force))
+        code = asyncio.run(run_app(app, force, terminal=descriptor))
     except Exception as error:  # noqa: BLE001 - whatever it is, the terminal is given back and the person told
         guarding.fatal, code = guarding.fatal or error, 1
     finally:
@@ -117,15 +117,29 @@ def terminal_problem() -> str | None:
     return None
 
 
-async def _run(app: HarnessApp, force: Callable[[int], None]) -> int:
+async def run_app(
+    app: HarnessApp,
+    force: Callable[[int], None],
+    *,
+    terminal: int | None = None,
+    size: tuple[int, int] | None = None,
+) -> int:
+    """Run ``app`` until it is left, then close its backend; return the exit code.
+
+    ``force`` ends the process at once, where it would not end by itself. ``terminal`` is looked after, ``None`` where
+    there is none; ``size`` is what is drawn on then, as columns and rows.
+    """
     ending = _Ending(app, force)
     for number in SIGNALS:
         signal.signal(number, ending.on_signal)
-    watching = asyncio.create_task(_watch_terminal(app, sys.stdin.fileno()), name="watch the terminal")
+    watching = (
+        asyncio.create_task(_watch_terminal(app, terminal), name="watch the terminal") if terminal is not None else None
+    )
     try:
-        await app.run_async(mouse=app.options.mouse)
+        await app.run_async(mouse=app.options.mouse, size=size)
     finally:
-        watching.cancel()
+        if watching is not None:
+            watching.cancel()
         if problem := await app.close_backend():
             with contextlib.suppress(OSError):  # the terminal may be gone: there is nobody to tell
                 print(f"harness: {problem}", file=sys.stderr)  # noqa: T201
