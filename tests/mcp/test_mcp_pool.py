@@ -99,28 +99,6 @@ async def check_prompts(pool: McpPool) -> None:
         await pool.get_prompt("plain", "nope", {})
 
 
-@pytest.mark.real
-async def test_real_servers_of_others_work(make_pool: Make, tmp_path: Path) -> None:
-    time = McpServerSettings(name="time", command=("mcp-server-time", "--local-timezone", "UTC"))
-    git = McpServerSettings(name="git", command=("mcp-server-git",))
-    pool = await opened(make_pool(time, git))
-    assert [line.state for line in pool.status()] == ["ready", "ready"]
-    assert pool.find("time_get_current_time") is not None
-    assert pool.find("git_git_status") is not None
-    outcome = await pool.call(
-        "time",
-        "convert_time",
-        {
-            "source_timezone": "UTC",
-            "time": "12:00",
-            "target_timezone": "Asia/Tokyo",
-        },
-    )
-    assert '"+9.0h"' in text(outcome)
-    refused = await pool.call("git", "git_status", {"repo_path": str(tmp_path)})
-    assert refused.is_error
-
-
 async def test_untrusted_disabled_and_faulty_entries_are_listed_and_never_started(
     make_pool: Make, server: Entry, registry: ChildRegistry
 ) -> None:

