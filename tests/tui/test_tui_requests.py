@@ -359,11 +359,18 @@ def test_a_form_goes_field_by_field_and_is_confirmed_at_the_end() -> None:
 
 
 def test_what_is_not_required_can_be_left_out_and_what_is_cannot() -> None:
-    page = form({"properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]})
-    assert [entry.label for entry in page.entries()] == ["Leave out"]
-    assert page.choose(0) is None
+    fields = {"a": {"type": "string"}, "b": {"enum": ["x"]}, "c": {"enum": ["y", "z"], "default": "z"}, "d": {}}
+    page = form({"properties": fields, "required": ["d"]})
+    assert (page.entries(), page.text_prompt) == ([], "Answer (may be empty)")
+    assert page.submit_text("") is None
+    assert [entry.label for entry in page.entries()] == ["x", "Leave out"]
+    assert page.choose(1) is None
+    assert [entry.label for entry in page.entries()] == ["y", "z", 'Take the default: "z"']
+    assert page.choose(2) is None
     assert page.submit_text("") is None
     assert "needed" in page.error
+    assert page.submit_text("w") is None
+    assert page.choose(0) == Answer("q1", "accept", content={"c": "z", "d": "w"})
 
 
 def test_escape_goes_back_a_step_and_cancels_at_the_first() -> None:

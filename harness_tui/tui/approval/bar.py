@@ -33,6 +33,12 @@ _AROUND_TINY: Final = 1
 _TINY: Final = 8
 
 
+class AnswerEditor(MessageEditor):
+    """Where an answer is written; an empty one takes what counts where nothing is said."""
+
+    sends_empty = True
+
+
 class RequestBar(Vertical):
     """Asks one request at a time; hidden while nothing waits."""
 
@@ -48,7 +54,7 @@ class RequestBar(Vertical):
     def __init__(self, palette: Palette, *, grace: float = GRACE_S) -> None:
         super().__init__(id="requests")
         self._view = RequestView(palette)
-        self._editor = MessageEditor(id="note")
+        self._editor = AnswerEditor(id="note")
         self._page: ApprovalPage | QuestionPage | None = None
         self._waiting = 0
         self._height = 0
@@ -81,7 +87,8 @@ class RequestBar(Vertical):
         self._view.to_top()
         self._start_grace()
         self._draw()
-        self._view.focus()
+        if page.entries() or not self._editor.display:  # else what is asked for is written
+            self._view.focus()
 
     def take_focus(self) -> None:
         """Take the focus back."""
@@ -145,6 +152,9 @@ class RequestBar(Vertical):
                 place = next((place for place, entry in enumerate(entries) if entry.key == key), None)
                 if place is not None:
                     self._take_number(place, entries[place])
+            case key if len(key) == 1 and key.isalpha() and self._editor.display:
+                self._editor.focus()  # an answer of one's own, beside those that are offered
+                self._editor.insert(key)
             case _:
                 pass
         self._draw()

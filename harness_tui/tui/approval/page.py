@@ -6,6 +6,7 @@ an answer, or be drawn anew.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness_tui.core import events as ev
 from harness_tui.core.event_parts import CommandPart, CommandPreview
 from harness_tui.core.forms import FormError, FormRun, read_answer
-from harness_tui.core.text import clean_for_display
+from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.tui.approval.choices import (
     NO,
     Choice,
@@ -184,8 +185,9 @@ class QuestionPage:
         ]
         if step.multiple and step.options:
             found.append(Entry("Done"))
-        if not step.required:
-            found.append(Entry("Leave out"))
+        if not step.required and step.options:  # where an answer is only written, an empty one is left out
+            given = clean_for_display(json.dumps(step.default, ensure_ascii=False, default=str), one_line=True)
+            found.append(Entry("Leave out" if step.default is None else f"Take the default: {cut_end(given, 60)}"))
         return numbered(found)
 
     def _tick(self, place: int) -> bool | None:
@@ -199,7 +201,7 @@ class QuestionPage:
             return self._form.answer(("accept", "decline", "cancel")[place])
         if place >= len(step.options):
             done = step.multiple and step.options and place == len(step.options)
-            return self._give([step.options[i].value for i in sorted(self._ticked)] if done else None)
+            return self._give([step.options[i].value for i in sorted(self._ticked)] if done else step.default)
         if step.multiple:
             self._ticked ^= {place}
             return None

@@ -31,9 +31,13 @@ STEPS: Final = (1, 3, 6, 10)
 
 
 class MessageEditor(TextArea):
-    """A text area that submits. ``empties``: what is sent leaves the field at once; else its owner clears it."""
+    """A text area that submits. ``empties``: what is sent leaves the field at once; else its owner clears it.
+
+    ``sends_empty``: Enter says something also where nothing stands in it.
+    """
 
     empties: ClassVar[bool] = False
+    sends_empty: ClassVar[bool] = False
 
     DEFAULT_CSS = beside(__file__)
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -155,7 +159,7 @@ class MessageEditor(TextArea):
             self.insert("\n")
             return
         typed, text = self.text, self.expanded
-        if typed.strip():
+        if typed.strip() or self.sends_empty:
             if self.empties:
                 self.take_text()  # now: what is typed before the message is handled belongs to the next one
             self.post_message(self.Submitted(self, text, typed))
