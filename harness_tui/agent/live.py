@@ -92,6 +92,8 @@ class LiveSession:
         if not self._resumed:
             self.publish(SessionStarted(root=str(self._state.parts.project.root), title=self.choice.title))
         self.publish(self.choice.all())
+        if self._resumed:
+            await self._state.arrivals.begin(self._state)
         if not self._state.queue.empty:
             self._tell_held()
         await self.flush()
@@ -124,6 +126,7 @@ class LiveSession:
     async def close(self) -> None:
         """Cancel what goes on, write what is left, end all subscriptions. May be called twice."""
         await self.cancel()
+        await self._state.arrivals.close()
         self._state.parts.subagents.close(self.id)
         await self._state.recorder.close()
         self.stream.close()

@@ -9,6 +9,7 @@ from harness_tui.agent.answer_form import AnswerForm
 from harness_tui.config.places import Places
 from harness_tui.config.project import Project
 from harness_tui.config.settings import Settings
+from harness_tui.core.late_results import LateResults
 from harness_tui.core.record import record
 from harness_tui.core.resources import ResourceSource
 from harness_tui.core.seams import (
@@ -65,6 +66,7 @@ class AgentParts:
     forget_session: Callable[[str], Awaitable[None]]
     blobs: BlobStore
     diagnostics: DiagnosticsSource | None = None
+    late_results: LateResults | None = None
     step_limit: int | None = None
     answer_form: AnswerForm | None = None
 

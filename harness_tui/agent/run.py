@@ -103,6 +103,7 @@ class Run:
         """Run until the end. Cancelling the task ends it with every call answered and the partial text kept."""
         parts = self._state.parts
         await parts.wait_for_servers()
+        await self._state.arrivals.wait(headless=self._state.single_run)
         limit = parts.step_limit or self._agent.steps or STEP_LIMIT
         form = self._form
         rounds = 0

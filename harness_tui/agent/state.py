@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from harness_tui.agent.arrivals import Arrivals
 from harness_tui.agent.asking import Asker
 from harness_tui.agent.choice import Choice
 from harness_tui.agent.history import History
@@ -60,6 +61,7 @@ class SessionState:
     off: set[str] = field(default_factory=set[str])
     told: set[str] = field(default_factory=set[str])
     nested: NestedInstructions = field(default_factory=NestedInstructions)
+    arrivals: Arrivals = field(default_factory=Arrivals)
     calls: int = 0
     wanted_focus: str | None = None
     model: Model | None = None

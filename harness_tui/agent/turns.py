@@ -185,7 +185,8 @@ class Turns:
 
     async def _take_steering(self, run: str, agent: AgentDefinition) -> bool:
         """Let the messages in that steer the run, with what they mention; tell whether there was one."""
-        state, taken = self._state, False
+        state = self._state
+        taken = await state.arrivals.take(state, run)
         for item in state.queue.steering:
             message = await self._composer(run, agent).plain(item.text, item.attachments or (), item.piped)
             changed = state.queue.take(item)  # not before: nothing is lost when the run is cancelled meanwhile

@@ -76,12 +76,13 @@ class MessageAdded(Event):
 
     ``command``: what a server's prompt says besides its first message; that may be in the assistant's role.
     ``compaction``: what takes the place of the history before it. ``hook``: why a hook wants the run to go on.
-    ``schema``: why the answer is not the JSON that was asked for.
+    ``schema``: why the answer is not the JSON that was asked for. ``task``: what came of a call that an earlier process
+    of the session had to leave to its server.
     """
 
     type = "message_added"
     message: Message
-    origin: Literal["prompt", "steer", "shell", "diagnostics", "compaction", "hook", "schema", "command"]
+    origin: Literal["prompt", "steer", "shell", "diagnostics", "compaction", "hook", "schema", "command", "task"]
 
 
 @event

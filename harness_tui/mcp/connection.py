@@ -52,6 +52,8 @@ from harness_tui.mcp.reasons import (
 )
 from harness_tui.mcp.repair import MODERN_FROM, Repairs
 from harness_tui.mcp.streamable import HttpTransport
+from harness_tui.mcp.task_records import open_call
+from harness_tui.mcp.tasks import Tasks
 from harness_tui.mcp.transport import StdioTransport
 from harness_tui.mcp.watched import Watched
 from harness_tui.mcp.watching import keep_watching
@@ -168,6 +170,7 @@ class Connection:
             elicitation_callback=self._elicit if self._people.present else None,
             message_handler=self._on_message,
             client_info=Implementation(name="harness", version=__version__),
+            extensions=[Tasks(self._server.name)],
             cache=None,
         )
 
@@ -317,6 +320,9 @@ class Connection:
 
     async def call_tool(self, tool: str, arguments: dict[str, Any], on_progress: OnProgress) -> CallOutcome:
         """Call ``tool``. Raises what the SDK raises; cancelling tells the server."""
+
+        if (call := open_call()) is not None:
+            call.report = on_progress
 
         async def progressed(progress: float, total: float | None, message: str | None) -> None:
             on_progress(progress, total, message)

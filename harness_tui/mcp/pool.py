@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import time
 from collections.abc import Container, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from harness_tui.core.redaction import REDACTOR, SECRET_NAMES
 from harness_tui.core.seams import AuditSink, EventSink, ProcessSpawner, PromptMessage, PromptSpec
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.egress.egress import Egress
+from harness_tui.mcp.calling import Calling
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.diagnosis import Diagnosis, diagnose
 from harness_tui.mcp.listing import CallOutcome, Listing, ServerStatus, ToolDefinition, changes
@@ -34,6 +34,7 @@ from harness_tui.mcp.reasons import CallError
 from harness_tui.mcp.remote_skills import McpSkills
 from harness_tui.mcp.resources import McpResources
 from harness_tui.mcp.supervisor import Supervisor
+from harness_tui.mcp.task_results import McpTasks
 from harness_tui.mcp.token_store import TokenStore
 from harness_tui.mcp.tool import McpTool
 
@@ -43,7 +44,7 @@ STARTS_AT_ONCE: Final = 3
 class McpPool:
     """A ``ToolSource`` and a ``PromptSource`` over all configured servers.
 
-    ``resources`` is their ``ResourceSource``, ``skills`` their ``RemoteSkillSource``.
+    ``resources`` is their ``ResourceSource``, ``skills`` their ``RemoteSkillSource``, ``tasks`` their ``LateResults``.
 
     ``cache_dir`` holds manifests, ``root`` is the project root, ``reserved`` are the names of built-in tools.
     ``people``: servers may ask a person while they are called; ``logins`` is the file that keeps logins.
@@ -76,6 +77,8 @@ class McpPool:
         }
         self.resources = McpResources(self._supervisors, self._supervisor)
         self.skills = McpSkills(self._supervisors, self._supervisor)
+        self._calling = Calling(self._supervisor, audit)
+        self.tasks = McpTasks(self._calling, self._supervisor)
         self._prompts = McpPrompts(self._supervisors, self._supervisor)
         self._tools: dict[str, McpTool] | None = None
         self._costs: dict[str, tuple[Listing | None, int, int]] = {}
@@ -234,21 +237,7 @@ class McpPool:
         supervisor = self._supervisor(server)
         if not _allows(supervisor.server, tool):
             raise CallError(f"{tool} is disabled in the configuration", where=f"MCP server {server}")
-        began = time.monotonic()
-        result = "cancelled"
-        try:
-            outcome = await supervisor.call_tool(
-                tool, dict(arguments), on_progress=on_progress, fingerprint=fingerprint
-            )
-            result = "error" if outcome.is_error else "ok"
-        except HarnessError as error:
-            result = error.what
-            raise
-        finally:
-            if self._audit is not None:
-                elapsed = round((time.monotonic() - began) * 1000)
-                self._audit.record("mcp_call", server=server, tool=tool, result=result, elapsed_ms=elapsed)
-        return outcome
+        return await self._calling.call(server, tool, arguments, on_progress=on_progress, fingerprint=fingerprint)
 
     # --- prompts and resources -------------------------------------------------------------------
 

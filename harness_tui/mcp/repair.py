@@ -72,6 +72,8 @@ class Repairs:
                 self._mend_tools(result)
             case "tools/call" if result.get("resultType") in (None, "complete"):
                 self._mend_content(result)
+            case "tasks/get" if isinstance(result.get("result"), dict):
+                self._mend_content(result["result"])
             case _:
                 pass
 

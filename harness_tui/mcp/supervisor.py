@@ -332,8 +332,16 @@ class Supervisor:
 
         Raises :class:`CallError`.
         """
+        return await self.follow(what, lambda client, _: operation(client), None)
+
+    async def follow(
+        self, what: str, operation: Callable[[Client, OnProgress], Awaitable[T]], on_progress: OnProgress | None
+    ) -> T:
+        """As :meth:`ask`, for requests that report progress, which extends their time."""
         connection = await self.ready()
-        return await self._request(connection, what, lambda _: connection.ask(operation))
+        return await self._request(
+            connection, what, lambda report: connection.ask(lambda client: operation(client, report)), on_progress
+        )
 
     def _offered(self, tool: str, fingerprint: str | None) -> None:
         """Make sure that what is called is what was shown: a manifest may be old, a server may change its mind."""
@@ -387,5 +395,6 @@ class Supervisor:
                 where=where,
                 mend="it is started again at its next use",
                 effect_unknown=True,
+                lost=True,
             )
         return CallError(f"{what}: {plain_words(error)}", where=where)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Mapping
@@ -11,21 +10,18 @@ from typing import Any, Final, Protocol, cast
 from harness_tui.core.errors import ToolError
 from harness_tui.core.event_parts import ArgumentsPreview
 from harness_tui.core.events import ToolProgress
-from harness_tui.core.outputs import limit_output
 from harness_tui.core.seams import Check, PreparedCall, ToolContext, ToolResult
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.core.values import SourceRef, ToolSpec
-from harness_tui.mcp.content import Rendered, render
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.listing import CallOutcome, ToolDefinition
 from harness_tui.mcp.people import asked_by
+from harness_tui.mcp.results import result_of
+from harness_tui.mcp.task_records import OpenCall, TaskFolder, opening
 
 _TITLE_CHARS: Final = 100
 _ARGUMENT_CHARS: Final = 40
 _PROGRESS_S: Final = 0.1
-_STRUCTURED_CHARS: Final = 16_384
-_SMALL_CHARS: Final = 16_384
-_SMALL_ENTRIES: Final = 32
 
 
 class Caller(Protocol):
@@ -78,69 +74,29 @@ class McpTool:
 
     async def run(self, prepared: PreparedCall, context: ToolContext) -> ToolResult:
         """Call the tool, progress reported. Raises ``ToolError`` when the server cannot be had or the call fails."""
-        with asked_by(context.ask):
+        folder = TaskFolder(context.session_dir / "tasks") if context.recorded else None
+        call = OpenCall(self.server, self.definition.name, name=self._spec.name, call=context.call, folder=folder)
+        with asked_by(context.ask), opening(call):
             outcome = await self._caller.call(
                 self.server,
                 self.definition.name,
                 cast(dict[str, Any], prepared.state),
-                on_progress=_Progress(context),
+                on_progress=CallProgress(context),
                 fingerprint=self._spec.fingerprint,
             )
-        if _is_small(outcome):
-            return self._result(outcome, context)
-        return await asyncio.to_thread(self._result, outcome, context)
+        return await result_of(outcome, context, server=self.server, definition=self.definition)
 
     def _title(self, arguments: Mapping[str, Any]) -> str:
         said = ", ".join(f"{key}={cut_end(_plain(value), _ARGUMENT_CHARS)}" for key, value in arguments.items())
         title = f"{self.server}: {self.definition.title or self.definition.name}" + (f" ({said})" if said else "")
         return cut_end(clean_for_display(title, one_line=True), _TITLE_CHARS)
 
-    def _result(self, outcome: CallOutcome, context: ToolContext) -> ToolResult:
-        rendered = render(outcome, folder=context.session_dir / "images", name=context.call)
-        limited = limit_output(rendered.text, folder=context.session_dir / "outputs", name=context.call)
-        return ToolResult(
-            output=limited.text,
-            is_error=outcome.is_error,
-            metadata=self._metadata(outcome, rendered),
-            attachments=rendered.attachments,
-            full_output=limited.path,
-            full_bytes=limited.bytes if limited.path is not None else 0,
-        )
-
-    def _metadata(self, outcome: CallOutcome, rendered: Rendered) -> dict[str, Any]:
-        metadata: dict[str, Any] = {"server": self.server, "tool": self.definition.name}
-        if rendered.files:
-            metadata["files"] = list(rendered.files)
-        if outcome.structured is not None and len(str(outcome.structured)) <= _STRUCTURED_CHARS:
-            metadata["structured"] = outcome.structured
-        if self.definition.structured and outcome.structured is None and not outcome.is_error:
-            metadata["note"] = "the tool declares structured output and returned none"
-        return metadata
-
-
-def _is_small(outcome: CallOutcome) -> bool:
-    """Tell whether a result is a little text and nothing else: drawn sooner than a thread takes it up."""
-    blocks = outcome.content
-    if len(blocks) > _SMALL_ENTRIES or any(block.get("type") != "text" for block in blocks):
-        return False
-    values: list[Any] = [block.get("text") for block in blocks]
-    match outcome.structured:
-        case dict() if len(cast(dict[str, Any], outcome.structured)) <= _SMALL_ENTRIES:
-            values += cast(dict[str, Any], outcome.structured).values()
-        case None | str() | int() | float():
-            values.append(outcome.structured)
-        case _:
-            return False
-    if any(isinstance(value, (dict, list)) for value in values):
-        return False
-    return sum(len(value) for value in values if isinstance(value, str)) <= _SMALL_CHARS
-
 
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-class _Progress:
+class CallProgress:
     """Progress of one call as events, at most ten a second: a server may report without any pause."""
 
     def __init__(self, context: ToolContext) -> None:

@@ -163,6 +163,7 @@ class Workspace:
             forget_session=self.forget_session,
             blobs=self.blobs,
             diagnostics=self.lsp,
+            late_results=self.mcp.tasks,
             step_limit=self.options.step_limit,
             answer_form=self.options.answer_form,
         )

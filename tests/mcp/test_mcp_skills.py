@@ -140,7 +140,7 @@ async def test_a_skill_that_is_not_listed_is_found_by_its_address(docs, context:
     name = "docs:skill://hidden/SKILL.md"
     assert "Found by its address." in await load(tool, context, name)
     assert await reads(pool) == ["skill://hidden/SKILL.md"]
-    with pytest.raises(HarnessError, match="no skill is served at skill://none/SKILL.md"):
+    with pytest.raises(HarnessError, match=r"no skill is served at skill://none/SKILL\.md"):
         await tool.prepare({"name": "docs:skill://none/SKILL.md"}, context)
 
 
