@@ -9,13 +9,14 @@ StartOptions) -> Backend``. A factory is quick and leaves the disk alone: work b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from harness_tui.core.bus import Subscription
     from harness_tui.core.envelope import Envelope
     from harness_tui.core.intents import Intent
+    from harness_tui.core.seams import ProposedFile
     from harness_tui.core.values import Scope
     from harness_tui.tui.backend_library import LibraryFiles
     from harness_tui.tui.backend_prompt import PromptAids
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
         SessionRecords,
         SessionRow,
         TrustState,
-    )
         TurnRow,
+    )
     from harness_tui.tui.backend_servers import ServerOffers
 
 
@@ -70,7 +71,6 @@ class BackendSession(Protocol):
         """
         ...
 
-    async def send(self, intent: Intent) -> None:
     async def proposal(self, request: str) -> Sequence[ProposedFile]:
         """Return the files of a request that waits, as they are and as they would be, for who alters them.
 
@@ -82,6 +82,7 @@ class BackendSession(Protocol):
         """Return the runs that can be taken back, the latest first. Raises ``HarnessError``."""
         ...
 
+    async def send(self, intent: Intent) -> None:
         """Hand over what the person wants. One that does not fit is answered by a ``notice``."""
         ...
 
@@ -120,6 +121,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def servers(self) -> ServerOffers:
+        """What MCP servers offer: tools, resources, values while somebody types."""
+        ...
+
+    @property
     def prompt(self) -> PromptAids:
         """What the prompt needs: mentions, what was typed before, the editor, the clipboard."""
         ...
@@ -140,15 +146,15 @@ class Backend(Protocol):
         """Keep a key of a provider, and say where. Raises ``HarnessError`` for what is none."""
         ...
 
+    async def copy_text(self, text: str) -> str:
+        """Put ``text`` on the clipboard by a tool of this desktop; return its name, empty where there is none."""
+        ...
+
     async def agents(self) -> Sequence[AgentRow]:
         """Return the agents that a person can talk to."""
         ...
 
     async def tools(self) -> Sequence[str]:
-    async def copy_text(self, text: str) -> str:
-        """Put ``text`` on the clipboard by a tool of this desktop; return its name, empty where there is none."""
-        ...
-
         """Return the names of the tools known now, for the completion of ``/call``."""
         ...
 
@@ -209,10 +215,18 @@ class Backend(Protocol):
         """Forget the login of an MCP server. Return what came of it."""
         ...
 
-    async def close(self) -> None:
-        """End runs, servers and children; returns when nothing is left. May be called at any time, also twice."""
-        ...
     async def diagnose_server(self, name: str) -> Sequence[str]:
         """Start an MCP server, all of them without a ``name``, and say in lines how that went and what to do."""
         ...
 
+    async def screen_values(self) -> Mapping[str, Any]:
+        """Return what the person last chose of the screen, such as the panel's width; empty where nothing is kept."""
+        ...
+
+    async def keep_screen_value(self, name: str, value: Any) -> None:
+        """Keep a choice for the next start. Never fails: it is not worth a word."""
+        ...
+
+    async def close(self) -> None:
+        """End runs, servers and children; returns when nothing is left. May be called at any time, also twice."""
+        ...

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
+    from harness_tui.core.events import FileChanged
     from harness_tui.core.values import Action, Scope
 
 
@@ -88,7 +89,6 @@ class ForkPoint(Protocol):
     def text(self) -> str: ...
 
 
-class SessionRecords(Protocol):
 class TurnRow(Protocol):
     """A run that can be taken back. ``text`` is its message, ``files`` are paths with lines added and removed.
 
@@ -105,6 +105,7 @@ class TurnRow(Protocol):
     def outside(self) -> bool: ...
 
 
+class SessionRecords(Protocol):
     """What can be done with recorded sessions, open ones too. Each raises ``HarnessError``."""
 
     async def fork_points(self, session: str) -> Sequence[ForkPoint]:
@@ -119,9 +120,33 @@ class TurnRow(Protocol):
         """Return a session as Markdown."""
         ...
 
+    async def changes(self, session: str) -> Sequence[RunFiles]:
+        """Return what each run of a session, with its subagents, did to files, the oldest first."""
+        ...
+
+    async def differences(self, files: Sequence[tuple[str, str | None, str | None]]) -> str:
+        """Return the unified diffs of ``(path, before, after)``, hashes of kept contents.
+
+        Where contents are not kept, or are no text, the diff of that file says so.
+        """
+        ...
+
     async def export(self, session: str, target: str) -> str:
         """Write a session to a file; return its path and size in words."""
         ...
+
+
+class RunFiles(Protocol):
+    """What one run did to files: changes with their times (RFC 3339). ``undone``: it was taken back."""
+
+    @property
+    def run(self) -> str: ...
+    @property
+    def began(self) -> str: ...
+    @property
+    def files(self) -> Sequence[tuple[str, FileChanged]]: ...
+    @property
+    def undone(self) -> bool: ...
 
 
 class ModelRow(Protocol):

@@ -8,10 +8,11 @@ from textual.binding import Binding, BindingType
 
 from harness_tui.library.own_commands import OWN_COMMANDS
 from harness_tui.tui.lines import Line, Span, cells, wrap
-from harness_tui.tui.panels.side import DIAGNOSTIC_KEYS, PROCESS_KEYS
+from harness_tui.tui.panels.side import CHANGE_KEYS, DIAGNOSTIC_KEYS, PANEL_KEYS, PROCESS_KEYS
 from harness_tui.tui.prompt.field import PROMPT_KEYS
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.screens.library import LIBRARY_KEYS
+from harness_tui.tui.screens.offers import OFFER_KEYS
 from harness_tui.tui.screens.permissions import PERMISSION_KEYS
 from harness_tui.tui.transcript.view import TranscriptView
 
@@ -44,8 +45,11 @@ def help_lines(bindings: Iterable[BindingType], width: int) -> Sequence[Line]:
     _section(lines, "When something waits for you", _REQUEST_KEYS, width)
     _section(lines, "Transcript (Tab goes there)", keys_of(TranscriptView.BINDINGS), width)
     _section(lines, "Lists", keys_of(RowList.BINDINGS), width)
+    _section(lines, "Side panel (F2)", PANEL_KEYS, width)
+    _section(lines, "Changes and todos (in the side panel)", CHANGE_KEYS, width)
     _section(lines, "Diagnostics (/lsp)", DIAGNOSTIC_KEYS, width)
     _section(lines, "Servers (/mcp) and processes (/ps)", PROCESS_KEYS, width)
+    _section(lines, "Tools and resources of MCP servers (/mcp tools, /mcp resources)", OFFER_KEYS, width)
     _section(lines, "Skills, commands, problems (/skills /commands /doctor)", LIBRARY_KEYS, width)
     _section(lines, "Permissions (/permissions)", PERMISSION_KEYS, width)
     commands = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -11,32 +12,44 @@ from typing import TYPE_CHECKING, Any, Final
 from textual.timer import Timer
 
 from harness_tui.core import intents as it
+from harness_tui.core.errors import HarnessError
 from harness_tui.core.text import clean_for_display
+from harness_tui.tui.diff_reading import show_differences
 from harness_tui.tui.editing import open_in_editor
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import Line, wrap
 from harness_tui.tui.panels.side import SidePanel
 from harness_tui.tui.panels.state import PanelState
 from harness_tui.tui.panels.wants import (
+    Browse,
     CancelTask,
     Insert,
     Leave,
     OpenFile,
     Preview,
     QuickFix,
+    Read,
+    Resize,
     Restart,
+    ShowChange,
     ShowOutput,
     ShowTask,
     ShowTrace,
     Stop,
     Switch,
+    UndoRun,
     Want,
     Watch,
 )
 from harness_tui.tui.screens.reader import Reader
+from harness_tui.tui.server_offers import browse_resources, browse_tools
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
+
+LEAST_COLUMNS: Final = 26
+LEFT_COLUMNS: Final = 30
+"""So much of the screen the transcript keeps beside a panel that is made wider."""
 
 LOOK_S: Final = 2.0
 """How often the processes are looked at while they are shown."""
@@ -77,8 +90,26 @@ class PanelRunner:
         if self._panel is None:
             self._panel = SidePanel(self._app.palette, self._host.panels)
             self._app.query_one("#main").mount(self._panel)
+            self._run(self._take_kept_width(), "panel")
         self._panel.display = True
         self._panel.call_after_refresh(self._panel.show_tab, tab)
+
+    # --- width ---------------------------------------------------------------------------------------
+
+    async def _take_kept_width(self) -> None:
+        kept = (await self._host.backend.screen_values()).get("panel_columns")
+        if isinstance(kept, int) and self._panel is not None:
+            self._panel.styles.width = self._within(kept)
+
+    def _resize(self, columns: int) -> None:
+        """Make the panel wider, and keep that for the next time."""
+        if self._panel is not None:
+            wanted = self._within(self._panel.outer_size.width + columns)
+            self._panel.styles.width = wanted
+            self._run(self._host.backend.keep_screen_value("panel_columns", wanted), "panel")
+
+    def _within(self, columns: int) -> int:
+        return max(LEAST_COLUMNS, min(columns, self._app.size.width - LEFT_COLUMNS))
 
     def draw(self) -> None:
         """Bring the panel up to date with the models, if anything changed."""
@@ -88,6 +119,7 @@ class PanelRunner:
         if self._panel is not None and self._panel.display and seen != self._seen:
             if self._seen is None or self._seen[0] is not panels:
                 self._watch()  # another session: its processes are still to be looked at
+                self._run(self._seed_changes(panels), "panel")
             self._seen = seen
             self._panel.show_state(panels)
 
@@ -129,11 +161,16 @@ class PanelRunner:
                 self._app.insert_prompt(f"/call quick_fix {json.dumps(call, ensure_ascii=False)}")
             case OpenFile(path=path, line=line):
                 self._run(self._open(path, line), "actions")
-            case CancelTask() | ShowTask() | Switch():
+            case Resize(columns=columns):
+                self._resize(columns)
+            case _:
                 self._run(self._want_of_session(want), "actions")
 
-    async def _want_of_session(self, want: CancelTask | ShowTask | Switch) -> None:
+    async def _want_of_session(self, want: Want) -> None:
         match want:
+            case Browse(what=what, server=server):
+                browse = browse_tools if what == "tools" else browse_resources
+                await browse(self._app, self._host, server)
             case CancelTask(run=run):
                 self._host.panels.ending_tasks.add(run)
                 self._changed(self._host.panels)
@@ -143,6 +180,14 @@ class PanelRunner:
                 await self._read(title, text, "Nothing yet.")
             case Switch(part=part):
                 await self._switch(part)
+            case ShowChange(title=title, files=files):
+                await show_differences(self._app, self._host, title, files)
+            case UndoRun(run=run):
+                await self._host.send(it.Undo(run))
+            case Read(title=title, text=text):
+                await self._read(title, text, "")
+            case _:
+                pass
 
     async def _preview(self, path: str) -> None:
         text = await self._host.guarded(self._host.backend.library.text(path))
@@ -236,6 +281,14 @@ class PanelRunner:
             self._timer = self._app.set_interval(LOOK_S, self._look_soon, pause=True)
         self._timer.resume()
         self._look_soon()
+
+    async def _seed_changes(self, panels: PanelState) -> None:
+        """Take from the record what subagents changed before this session was opened here."""
+        session = self._host.session
+        with contextlib.suppress(HarnessError):  # a session without a record has no more than its events tell
+            if session is not None and (rows := await self._host.backend.records.changes(session.id)):
+                panels.changes.seed(rows)
+                self._changed(panels)
 
     def _look_soon(self) -> None:
         if self._shows_processes and not self._looking:

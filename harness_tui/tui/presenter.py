@@ -153,8 +153,10 @@ class Presenter:
                 self._apply_record(envelope.event)
             case ev.ContextReported() as event:
                 self.panels.take_context(event)
+            case ev.TodoUpdated(items=items):
+                self.panels.take_todos(items)
             case _:
-                pass  # todo_updated has no place in the transcript
+                pass
 
     def _apply_surroundings(self, event: ev.Event, *, past: bool) -> None:
         match event:
@@ -188,6 +190,7 @@ class Presenter:
                 self.state.context_used = event.after
             case ev.UndoApplied() | ev.RedoApplied():
                 self._add(self._runs.turn(event, past=self._replaying))
+                self.panels.set_undone(event.run, isinstance(event, ev.UndoApplied))
             case _:
                 pass
 
@@ -222,7 +225,10 @@ class Presenter:
                 state.run_started = self._monotonic()
                 self._run_started_at = envelope.time
                 self._tools.calls = 0
-                self._add(self._user_block(event))
+                block = self._user_block(event)
+                self._add(block)
+                if envelope.run is not None:
+                    self.panels.changes.begin(envelope.run, block.typed.partition("\n")[0], envelope.time)
             case ev.StepFinished():
                 state.activity = "waiting for the model"
             case ev.ModelRetried():
@@ -255,6 +261,7 @@ class Presenter:
                 self.state.titles.pop((envelope.session, event.call), None)
             case ev.FileChanged():
                 self._tools.file_changed(event)
+                self.panels.change_file(envelope.run, event, envelope.time)
             case _:
                 pass
 

@@ -42,6 +42,8 @@ class SubagentLog:
                 shown = state.titles[session, call] = clean_for_display(title, one_line=True)
                 self._tools.child_step(session, call, shown)
                 self._panels.tell_task(session, shown)
+            case ev.FileChanged() as event:
+                self._panels.change_file(state.run, event, envelope.time)
             case ev.UsageUpdated(cost=cost):
                 state.cost += cost or 0.0
             case ev.ToolFinished(call=call, is_error=failed):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from harness_tui._version import __version__
 from harness_tui.agent.live import LiveSession
 from harness_tui.children.registry import ProcessInfo
 from harness_tui.config.loader import Flags
+from harness_tui.config.start_values import keep_start_values, read_start_values
 from harness_tui.core.bus import Subscription
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.events import Notice
 from harness_tui.core.intents import Intent
+from harness_tui.core.seams import ProposedFile
 from harness_tui.core.values import Scope
 from harness_tui.models.offline import NAME as OFFLINE
 from harness_tui.models.providers import KEY_PROVIDERS, LOCAL_PROVIDERS
@@ -35,9 +37,9 @@ from harness_tui.workspace.rows import (
     TrustState,
     trust_rows,
 )
+from harness_tui.workspace.turns import TurnRow, turn_rows
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
-from harness_tui.workspace.turns import TurnRow, turn_rows
 _NO_MODEL = "No model yet. Commands, skills, /call, !shell, MCP servers and diagnostics work without one."
 _GET_ONE = (
     f"looked for keys of {', '.join(entry.name for entry in KEY_PROVIDERS)}, in the environment and kept ones, and for"
@@ -83,8 +85,6 @@ class OpenSession:
         await self.live.flush()
         return await asyncio.to_thread(lambda: list(store.events(session)))
 
-    async def send(self, intent: Intent) -> None:
-        """Hand over what the person wants."""
     async def proposal(self, request: str) -> Sequence[ProposedFile]:
         """Return the files of a request that waits, as they are and as they would be."""
         return await self.live.proposal(request)
@@ -95,6 +95,8 @@ class OpenSession:
         await self.live.flush()
         return turn_rows(await asyncio.to_thread(store.undo_log, session))
 
+    async def send(self, intent: Intent) -> None:
+        """Hand over what the person wants."""
         await self.live.send(intent)
 
 
@@ -195,6 +197,15 @@ class WorkspaceBackend:
             self._prompt = PromptAids(self.workspace)
         return self._prompt
 
+    @property
+    def servers(self) -> ServerOffers:
+        """What MCP servers offer."""
+        settings = self.workspace.loaded.settings
+        if self._session is None:
+            return ServerOffers(self.workspace, session="", agent=settings.agent, mode=settings.mode)
+        choice = self._session.live.choice
+        return ServerOffers(self.workspace, session=self._session.id, agent=choice.agent, mode=choice.mode)
+
     async def models(self) -> Sequence[ModelRow]:
         """Return the models that are known, at once."""
         return model_rows(await asyncio.to_thread(self.workspace.models.list))
@@ -213,6 +224,11 @@ class WorkspaceBackend:
         """Keep a key of a provider, and say where. Raises ``HarnessError`` for what is none."""
         return await asyncio.to_thread(self.workspace.models.keep_key, provider, key)
 
+    async def copy_text(self, text: str) -> str:
+        """Put ``text`` on the clipboard by a tool of this desktop; return its name, empty where there is none."""
+        workspace = self.workspace
+        return await copy_text(workspace.children, text, workspace.options.environ, workspace.project.start)
+
     async def agents(self) -> Sequence[AgentRow]:
         """Return the agents that a person can talk to."""
         agents = self.workspace.loaded.settings.agents.values()
@@ -223,11 +239,6 @@ class WorkspaceBackend:
         return sorted(self.workspace.parts.tools())
 
     # --- processes -----------------------------------------------------------------------------------
-    async def copy_text(self, text: str) -> str:
-        """Put ``text`` on the clipboard by a tool of this desktop; return its name, empty where there is none."""
-        workspace = self.workspace
-        return await copy_text(workspace.children, text, workspace.options.environ, workspace.project.start)
-
 
     async def processes(self) -> Sequence[ProcessInfo]:
         """Return the child processes that run now."""
@@ -300,6 +311,21 @@ class WorkspaceBackend:
     def _logins(self) -> ServerLogins:
         return ServerLogins(self.workspace, self._session.live.ask if self._session is not None else None)
 
+    async def diagnose_server(self, name: str) -> Sequence[str]:
+        """Start an MCP server, all of them without a ``name``, and say in lines how that went and what to do."""
+        names = [name] if name else sorted(self.workspace.loaded.settings.mcp)
+        found = await asyncio.gather(*(self.workspace.mcp.diagnose(one) for one in names))
+        none = ["no MCP server is configured; `harness mcp add` adds one"]
+        return [line for one in found for line in one.lines()] or none
+
+    async def screen_values(self) -> Mapping[str, Any]:
+        """Return what the person last chose of the screen; empty where nothing is kept."""
+        return await asyncio.to_thread(read_start_values, self.workspace.places.start_file)
+
+    async def keep_screen_value(self, name: str, value: Any) -> None:
+        """Keep a choice for the next start."""
+        await asyncio.to_thread(keep_start_values, self.workspace.places.start_file, {name: value})
+
     async def close(self) -> None:
         """End runs, servers and children."""
         if self._prompt is not None:
@@ -308,13 +334,6 @@ class WorkspaceBackend:
             await self._workspace.close()
 
 
-
-    async def diagnose_server(self, name: str) -> Sequence[str]:
-        """Start an MCP server, all of them without a ``name``, and say in lines how that went and what to do."""
-        names = [name] if name else sorted(self.workspace.loaded.settings.mcp)
-        found = await asyncio.gather(*(self.workspace.mcp.diagnose(one) for one in names))
-        none = ["no MCP server is configured; `harness mcp add` adds one"]
-        return [line for one in found for line in one.lines()] or none
 def create_backend(start: Path, options: StartOptions) -> WorkspaceBackend:
     """Return the backend of the project of ``start``; nothing is read before it is opened."""
     return WorkspaceBackend(start, options)

@@ -10,7 +10,11 @@ from pathlib import Path
 
 from harness_tui.core.errors import HarnessError
 from harness_tui.core.paths import expand, short
+from harness_tui.core.text import clean_for_display
 from harness_tui.sessions import copying, exporting
+from harness_tui.sessions.undo_log import LoggedRun
+from harness_tui.tools.diffs import make_diff
+from harness_tui.tools.text_file import decode
 from harness_tui.workspace.workspace import Workspace
 
 
@@ -42,6 +46,37 @@ class SessionRecords:
     async def text(self, session: str) -> str:
         """Return a session as Markdown, whoever has it open."""
         return await asyncio.to_thread(lambda: "".join(exporting.export(self._workspace.store, session, "md")))
+
+    async def changes(self, session: str) -> Sequence[LoggedRun]:
+        """Return what each run of a session, with its subagents, did to files, the oldest first."""
+        store = self._workspace.store
+        log = await asyncio.to_thread(lambda: store.undo_log(store.info(session).session))
+        return [run for run in log.runs if run.files]
+
+    async def differences(self, files: Sequence[tuple[str, str | None, str | None]]) -> str:
+        """Return the unified diffs of ``(path, before, after)``, hashes of kept contents, as one text.
+
+        Where contents are not kept, or are no text, the diff of that file says so.
+        """
+        return await asyncio.to_thread(self._differences, files)
+
+    def _differences(self, files: Sequence[tuple[str, str | None, str | None]]) -> str:
+        parts: list[str] = []
+        for path, before, after in files:
+            name, text, why = clean_for_display(path, one_line=True), "", ""
+            try:
+                text = make_diff(self._text(path, before), self._text(path, after), path, created=before is None).text
+            except HarnessError as error:
+                why = clean_for_display(error.what, one_line=True)
+            if not text:
+                name = f"{name} ({why or 'only line ends differ'})"
+            parts.append(f"diff {name}\n{text}")
+        return "".join(parts)
+
+    def _text(self, path: str, name: str | None) -> str:
+        if name is None:
+            return ""
+        return decode(self._workspace.blobs.get(name), path).for_model()
 
     async def export(self, session: str, target: str) -> str:
         """Write a session to the file that ``target`` names, and return its path and size in words.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fakes.fake_servers import FakeServers
 
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.bus import EventStream, Subscription
 from harness_tui.core.envelope import Envelope
 from harness_tui.core.errors import HarnessError, UsageError
+from harness_tui.core.seams import ProposedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,7 @@ class FakeForkPoint:
 @dataclass(frozen=True, slots=True)
 class FakeRecords:
     calls: list[str]
+    recorded_changes: Sequence[Any] = ()
 
     async def fork_points(self, session: str) -> Sequence[FakeForkPoint]:
         return [FakeForkPoint(11, "second message"), FakeForkPoint(1, "first message")]
@@ -221,6 +226,15 @@ class FakeRecords:
 
     async def text(self, session: str) -> str:
         return f"# What was said\n\nin {session}\n"
+
+    async def changes(self, session: str) -> Sequence[Any]:
+        return self.recorded_changes
+
+    async def differences(self, files: Sequence[tuple[str, str | None, str | None]]) -> str:
+        self.calls.append(f"differences {', '.join(path for path, _, _ in files)}")
+        return "".join(
+            f"diff {path}\n--- {path}\n+++ {path}\n@@ -1 +1 @@\n-{old}\n+{new}\n" for path, old, new in files
+        )
 
     async def export(self, session: str, target: str) -> str:
         self.calls.append(f"export {session} {target}")
@@ -350,18 +364,6 @@ class FakePromptAids:
         return self.image
 
 
-class FakeSession:
-    """A session whose events a test publishes. ``sent`` holds the intents."""
-
-    def __init__(self, session: str = "ses_1", on_send: Callable[[FakeSession, it.Intent], None] | None = None) -> None:
-        self.id = session
-        self.sent: list[it.Intent] = []
-        self.stream = EventStream(session)
-        self.recorded: list[Envelope] = []
-        self.stream.listen(self.recorded.append)
-        self._on_send = on_send
-        self.publish(ev.SessionStarted("/srv/project"))
-        self.publish(ev.SessionChanged(agent="build", model="replay/demo", mode="ask"))
 @dataclass(frozen=True, slots=True)
 class FakeTurn:
     run: str
@@ -370,13 +372,26 @@ class FakeTurn:
     outside: bool = False
 
 
+class FakeSession:
+    """A session whose events a test publishes. ``sent`` holds the intents."""
+
+    def __init__(self, session: str = "ses_1", on_send: Callable[[FakeSession, it.Intent], None] | None = None) -> None:
+        self.id = session
+        self.sent: list[it.Intent] = []
+        self.turn_rows: tuple[FakeTurn, ...] = ()
+        self.stream = EventStream(session)
+        self.recorded: list[Envelope] = []
+        self.stream.listen(self.recorded.append)
+        self._on_send = on_send
+        self.proposals: dict[str, Sequence[ProposedFile]] = {}
+        self.publish(ev.SessionStarted("/srv/project"))
+        self.publish(ev.SessionChanged(agent="build", model="replay/demo", mode="ask"))
 
     def publish(self, *events: ev.Event, run: str | None = None) -> None:
         for event in events:
             self.stream.publish(event, run=run)
 
     def publish_foreign(self, session: str, event: ev.Event, *, run: str | None = None) -> None:
-        self.turn_rows: tuple[FakeTurn, ...] = ()
         """Publish an event of a subagent's session."""
         stream = EventStream(session)
         stream.listen(self.stream.forward)
@@ -387,6 +402,12 @@ class FakeTurn:
 
     async def history(self) -> Sequence[Envelope]:
         return list(self.recorded)
+
+    async def proposal(self, request: str) -> Sequence[ProposedFile]:
+        return self.proposals.get(request, ())
+
+    async def turns(self) -> Sequence[FakeTurn]:
+        return self.turn_rows
 
     async def send(self, intent: it.Intent) -> None:
         self.sent.append(intent)
@@ -401,12 +422,6 @@ class FakeBackend:
     on_send: Callable[[FakeSession, it.Intent], None] | None = None
     info: FakeInfo = FakeInfo()
     command_rows: Sequence[FakeCommand] = ()
-    async def proposal(self, request: str) -> Sequence[ProposedFile]:
-        return self.proposals.get(request, ())
-
-    async def turns(self) -> Sequence[FakeTurn]:
-        return self.turn_rows
-
     skill_rows: Sequence[FakeSkill] = ()
     finding_rows: Sequence[FakeFinding] = ()
     session_rows: Sequence[FakeSessionRow] = ()
@@ -423,6 +438,9 @@ class FakeBackend:
     found_rows: Sequence[FakeNamed] = ()
     surveyed: asyncio.Event = field(default_factory=asyncio.Event)
     library_changed: asyncio.Event = field(default_factory=asyncio.Event)
+    screen: dict[str, Any] = field(default_factory=dict[str, Any])
+    servers: FakeServers = field(default_factory=FakeServers)
+    recorded_changes: Sequence[Any] = ()
     copied: list[str] = field(default_factory=list[str])
     copy_tool: str = "tool"
     open_error: HarnessError | None = None
@@ -471,7 +489,7 @@ class FakeBackend:
 
     @property
     def records(self) -> FakeRecords:
-        return FakeRecords(self.calls)
+        return FakeRecords(self.calls, self.recorded_changes)
 
     async def models(self) -> Sequence[FakeNamed]:
         return self.model_rows
@@ -576,6 +594,12 @@ class FakeBackend:
     async def log_out(self, name: str) -> str:
         self.calls.append(f"log out {name}")
         return f"forgot the login of {name}"
+
+    async def screen_values(self) -> Mapping[str, Any]:
+        return dict(self.screen)
+
+    async def keep_screen_value(self, name: str, value: Any) -> None:
+        self.screen[name] = value
 
     async def close(self) -> None:
         self.calls.append("close")

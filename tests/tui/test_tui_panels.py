@@ -1,18 +1,17 @@
 from __future__ import annotations
 
+import pytest
 from fakes.fake_backend import FakeProcess, FakeSkill, FakeTrustItem
 
 from harness_tui.core import events as ev
 from harness_tui.core.event_parts import ServerDetail
 from harness_tui.core.values import DiagnosticItem, ServerVerdict
-from harness_tui.tui.lines import ListRow, line_cells, plain
+from harness_tui.tui.lines import ListRow, cells, line_cells, plain
 from harness_tui.tui.panels.diagnostics import DiagnosticKey, diagnostic_rows
 from harness_tui.tui.panels.library import entry_preview, entry_rows, matching_entries
-from harness_tui.tui.panels.rows import (
-    server_rows,
-    tab_titles,
-)
+from harness_tui.tui.panels.rows import server_rows
 from harness_tui.tui.panels.state import MAX_NOTICES, PanelState
+from harness_tui.tui.panels.tabs import TABS, tab_counts, tab_rows
 from harness_tui.tui.screens.trust import trust_rows
 from harness_tui.tui.state import SessionState
 from harness_tui.tui.status import model_name, status_line
@@ -101,15 +100,40 @@ def test_a_failed_server_shows_why_and_what_it_said_last() -> None:
     assert lines[-2:] == ["! mcp: docs failed", "  → look at its log"]
 
 
-def test_the_tabs_count_and_shrink_to_the_width() -> None:
-    def titles(width: int, tab: str = "") -> list[str]:
-        return [title for _, title in tab_titles(filled(), width, tab)]
+def tabs(width: int, tab: str, most: int = 2) -> list[str]:
+    return [" ".join(title for _, title in row) for row in tab_rows(tab_counts(filled()), tab, width, most)]
 
-    assert titles(80) == ["Diagnostics ✗1 !2", "Servers 1 ✗1 !1", "Skills 0", "Context", "Processes"]
-    assert titles(56, "processes") == ["Diag ✗1 !2", "Serv 1 ✗1 !1", "Skills 0", "Ctx", "Processes"]
-    assert titles(48, "processes") == ["Diag ✗1 !2", "Serv 1 ✗1 !1", "Skills 0", "Ctx", "Proc"]
-    assert titles(40, "processes") == ["D ✗1 !2", "S 1 ✗1 !1", "K 0", "C", "Processes"]
-    assert titles(20, "skills") == ["D ✗1 !2", "S 1 ✗1 !1", "K 0", "C", "P"]
+
+def test_tabs_have_their_whole_names_and_counts_where_there_is_room() -> None:
+    assert tabs(120, "skills", 1) == ["Diagnostics ✗1 !2 Servers 1 ✗1 !1 Skills 0 Changes 0 Todos Context Processes"]
+    assert tabs(56, "skills") == [
+        "Diagnostics ✗1 !2 Servers 1 ✗1 !1 Skills 0",
+        "Changes 0 Todos Context Processes",
+    ]
+
+
+def test_in_a_panel_of_the_usual_width_the_present_tab_has_its_whole_name_and_every_count_is_in_sight() -> None:
+    assert tabs(40, "diagnostics") == ["Diagnostics ✗1 !2 Serv 1 ✗1 !1", "Skills 0 Chgs 0 Todos Ctx Proc"]
+    assert tabs(40, "processes") == ["Diag ✗1 !2 Serv 1 ✗1 !1 Skills 0", "Chgs 0 Todos Ctx Processes"]
+
+
+def test_what_does_not_fit_is_behind_an_arrow() -> None:
+    assert tabs(40, "diagnostics", 1) == ["Diagnostics ✗1 !2 Serv 1 ✗1 !1 ›"]
+    assert tabs(40, "changes", 1) == ["‹ Skills 0 Changes 0 Todos Ctx Proc"]
+    assert tabs(30, "processes", 1) == ["‹ Todos Ctx Processes"]
+    assert tabs(6, "processes", 1) == ["Processes"]
+
+
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("tab", TABS)
+def test_no_row_of_tabs_is_wider_than_the_panel(tab: str, most: int) -> None:
+    for width in range(24, 130):
+        rows = tab_rows(tab_counts(filled()), tab, width, most)
+        assert len(rows) <= most
+        assert max(sum(cells(title) + (2 if name else 0) for name, title in row) for row in rows) <= width
+        shown = [name for row in rows for name, _ in row if name]
+        assert tab in shown
+        assert list(TABS)[TABS.index(shown[0]) :][: len(shown)] == shown
 
 
 def test_notices_are_bounded_and_not_doubled() -> None:

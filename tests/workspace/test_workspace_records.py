@@ -53,3 +53,40 @@ async def test_a_session_of_two_messages_is_forked_and_exported_while_it_is_open
             await records.export(live.id, "my.json")
     finally:
         await workspace.close()
+
+
+async def test_what_a_run_changed_is_listed_and_its_differences_are_made_from_kept_contents(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "a.txt").write_text("one\ntwo\n")
+    calls = [
+        {"name": "write", "arguments": {"path": "b.txt", "content": "new\n"}},
+        {"name": "read", "arguments": {"path": "a.txt"}},
+        {"name": "edit", "arguments": {"path": "a.txt", "old": "two", "new": "TWO"}},
+    ]
+    (tmp_path / "play.yaml").write_text(json.dumps({"turns": [{"tools": calls}, {"text": "done"}]}))
+    environ = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    options = OpenOptions(flags=Flags(model=f"replay:{tmp_path / 'play.yaml'}"), environ=environ, policy="allow")
+    workspace = await Workspace.open(project, options)
+    try:
+        live = await workspace.new_session()
+        subscription = live.stream.subscribe()
+        await workspace.start_session(live)
+        await live.send(Submit("go"))
+        async with asyncio.timeout(30):
+            async for envelope in subscription:
+                if isinstance(envelope.event, RunFinished):
+                    break
+        await live.flush()
+        records = SessionRecords(workspace)
+        (run,) = await records.changes(live.id)
+        files = [(event.path, event.before, event.after) for _, event in run.files]
+        assert ([path for path, _, _ in files], run.undone) == (["b.txt", "a.txt"], False)
+        assert await records.differences(files) == (
+            "diff b.txt\n--- /dev/null\n+++ b.txt\n@@ -0,0 +1 @@\n+new\n"
+            "diff a.txt\n--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"
+        )
+        lost = await records.differences([("a.txt", "0" * 64, None)])
+        assert lost.startswith("diff a.txt (the content is not kept")
+    finally:
+        await workspace.close()

@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.lines import Line, ListRow, Span, cells, cut_line, wrap
-from harness_tui.tui.panels.context import context_share
+from harness_tui.tui.lines import Line, ListRow, Span, cut_line, wrap
 from harness_tui.tui.panels.processes import size_text
 from harness_tui.tui.panels.state import PanelState
 
 if TYPE_CHECKING:
     from harness_tui.core.events import Notice, ServerChanged
 
-TABS: Final = ("diagnostics", "servers", "skills", "context", "processes")
-_NAMES: Final = (
-    ("Diagnostics", "Servers", "Skills", "Context", "Processes"),
-    ("Diag", "Serv", "Skills", "Ctx", "Proc"),
-    ("D", "S", "K", "C", "P"),
-)
 _STATES: Final = {
     "ready": ("✓", "ok"),
     "busy": ("✓", "ok"),
@@ -45,29 +38,12 @@ class ServerKey:
     name: str
 
 
-def tab_titles(state: PanelState, width: int, tab: str = "") -> list[tuple[str, str]]:
-    """Return each tab with its title and count; where ``width`` cells are too few, ``tab`` has the longest name."""
-    failed = sum(state.servers_up(kind)[1] for kind in ("mcp", "lsp"))
-    counts = (
-        _counts(state.count("error"), state.count("warning")) or "0",
-        f"{sum(state.servers_up(kind)[0] for kind in ('mcp', 'lsp'))} {_counts(failed, state.problems())}".strip(),
-        str(len(state.skills)),
-        context_share(state.context),
-        str(len(state.tasks) + len(state.processes or ())) if state.tasks or state.processes is not None else "",
-    )
-    titles: list[str] = []
-    for own, others in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
-        titles = [
-            f"{_NAMES[own if name == tab else others][place]} {counts[place]}".rstrip()
-            for place, name in enumerate(TABS)
-        ]
-        if sum(cells(title) + 2 for title in titles) <= width:
-            break
-    return list(zip(TABS, titles, strict=True))
+@dataclass(frozen=True, slots=True)
+class NoticeKey:
+    """A notice's row; ``place`` tells apart what says the same."""
 
-
-def _counts(errors: int, warnings: int) -> str:
-    return " ".join(word for word in (f"✗{errors}" if errors else "", f"!{warnings}" if warnings else "") if word)
+    place: int
+    notice: Notice
 
 
 def server_rows(state: PanelState, width: int) -> Sequence[ListRow]:
@@ -82,7 +58,8 @@ def server_rows(state: PanelState, width: int) -> Sequence[ListRow]:
         if not servers:
             rows.append(ListRow(((("  none", "muted"),),)))
     rows.append(ListRow(((), (("Notices", "heading"),))))
-    rows.extend(ListRow(tuple(_notice_lines(notice, width))) for notice in reversed(state.notices))
+    for place, notice in reversed(list(enumerate(state.notices))):
+        rows.append(ListRow(tuple(_notice_lines(notice, width)), NoticeKey(place, notice)))
     if not state.notices:
         rows.append(ListRow(((("  none", "muted"),),)))
     return rows

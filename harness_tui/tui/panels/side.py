@@ -9,36 +9,37 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.strip import Strip
-from textual.widget import Widget
 
 from harness_tui.core.text import clean_for_display
-from harness_tui.tui.lines import ListRow, Span, cells
+from harness_tui.tui.lines import ListRow
+from harness_tui.tui.panels.changes import ChangedFileKey, ChangedRunKey, change_rows
 from harness_tui.tui.panels.context import ContextKey, context_rows
 from harness_tui.tui.panels.diagnostics import LEVELS, DiagnosticKey, diagnostic_rows
 from harness_tui.tui.panels.library import entry_preview, entry_rows, matching_entries
 from harness_tui.tui.panels.processes import ProcessKey, process_rows
-from harness_tui.tui.panels.rows import (
-    TABS,
-    ServerKey,
-    server_rows,
-    tab_titles,
-)
+from harness_tui.tui.panels.rows import NoticeKey, ServerKey, server_rows
 from harness_tui.tui.panels.state import PanelState
+from harness_tui.tui.panels.tabs import TABS, PanelTabs, tab_counts
 from harness_tui.tui.panels.tasks import TaskKey
+from harness_tui.tui.panels.todos import TodoKey, todo_rows
 from harness_tui.tui.panels.wants import (
+    Browse,
     CancelTask,
     Insert,
     Leave,
     OpenFile,
     Preview,
     QuickFix,
+    Read,
+    Resize,
     Restart,
+    ShowChange,
     ShowOutput,
     ShowTask,
     ShowTrace,
     Stop,
     Switch,
+    UndoRun,
     Want,
     Watch,
 )
@@ -70,52 +71,25 @@ PROCESS_KEYS: Final = (
 )
 """Keys of the tab Processes, for the help; all but ``s`` work on the tab Servers as well."""
 
+CHANGE_KEYS: Final = (
+    ("Enter", "Show the differences of the file, or of all that a message changed"),
+    ("o", "Open the file in your editor"),
+    ("u, twice", "Take back the message that changed it, with every later one: messages and files"),
+    ("Enter", "In the tab Todos: put the step into the prompt"),
+)
+"""Keys of the tabs Changes and Todos, for the help."""
 
-class PanelTabs(Widget):
-    """The line of tabs with their counts, and a line of help."""
-
-    ALLOW_SELECT = False
-
-    class Clicked(Message):
-        """A tab was clicked."""
-
-        def __init__(self, tab: str) -> None:
-            super().__init__()
-            self.tab = tab
-
-    def __init__(self, palette: Palette) -> None:
-        super().__init__()
-        self._palette = palette
-        self._titles: list[tuple[str, str]] = []
-        self._tab = ""
-        self._hint = ""
-
-    def show(self, titles: list[tuple[str, str]], tab: str, hint: str) -> None:
-        """Show the tabs."""
-        self._titles, self._tab, self._hint = titles, tab, hint
-        self.refresh()
-
-    def render_line(self, y: int) -> Strip:
-        """Return one row."""
-        if y:
-            return self._palette.strip(((self._hint, "muted"),), self.size.width)
-        spans: list[Span] = []
-        for name, title in self._titles:
-            spans.append((f" {title} ", "selected bold" if name == self._tab else ""))
-        return self._palette.strip(tuple(spans), self.size.width)
-
-    @on(events.Click)
-    def _on_clicked(self, event: events.Click) -> None:
-        x = 0
-        for name, title in self._titles:
-            x += cells(title) + 2
-            if event.y == 0 and event.x < x:
-                self.post_message(self.Clicked(name))
-                return
+PANEL_KEYS: Final = (
+    ("← →", "The tab before, the next tab"),
+    ("< >", "A wider, a narrower panel; it is so the next time too"),
+    ("Enter", "In the list of notices: read one whole"),
+    ("Esc", "Back to the prompt"),
+)
+"""Keys of every tab, for the help."""
 
 
 class SidePanel(Vertical):
-    """Diagnostics, servers and notices, skills, context, processes and subagents."""
+    """Diagnostics, servers and notices, skills, changes, todos, context, processes and subagents."""
 
     DEFAULT_CSS = beside(__file__)
 
@@ -136,7 +110,7 @@ class SidePanel(Vertical):
         self.tab = TABS[0]
         self._filter = ""
         self._level = LEVELS[0]
-        self._asked: ProcessKey | TaskKey | None = None
+        self._asked: ProcessKey | TaskKey | ChangedFileKey | ChangedRunKey | None = None
         self._previewed: tuple[str, str] = ("", "")
 
     def compose(self) -> ComposeResult:
@@ -163,8 +137,7 @@ class SidePanel(Vertical):
 
     def update_rows(self, *, mark_first: bool = False) -> None:
         """Draw the present tab anew; the mark stays on its row, or goes to the first."""
-        titles = tab_titles(self._state, self._tabs.size.width or 40, self.tab)
-        self._tabs.show(titles, self.tab, self._hint())
+        self._tabs.show(tab_counts(self._state), self.tab, self._hint())
         self._preview.display = self.tab == "skills"
         match self.tab:
             case "diagnostics":
@@ -172,6 +145,10 @@ class SidePanel(Vertical):
                 self._list.show_rows(lambda width: diagnostic_rows(self._state, width, level), mark_first=mark_first)
             case "servers":
                 self._list.show_rows(lambda width: server_rows(self._state, width), mark_first=mark_first)
+            case "changes":
+                self._list.show_rows(lambda width: change_rows(self._state, width), mark_first=mark_first)
+            case "todos":
+                self._list.show_rows(lambda width: todo_rows(self._state, width), mark_first=mark_first)
             case "context":
                 self._list.show_rows(lambda width: context_rows(self._state, width), mark_first=mark_first)
             case "processes":
@@ -186,7 +163,13 @@ class SidePanel(Vertical):
             case "diagnostics":
                 return "Enter ask · x fix · o open · f filter"
             case "servers":
-                return "←→ tabs · r restarts · l log · t trace"
+                return "Enter tools · a resources · r restarts · l log"
+            case "changes" if isinstance(self._asked, ChangedFileKey | ChangedRunKey):
+                return self._undo_question(self._asked)
+            case "changes":
+                return "Enter differences · o open · u undo"
+            case "todos":
+                return "←→ tabs · Enter puts it into the prompt"
             case "context":
                 return "←→ tabs · Enter switches a part"
             case "processes" if isinstance(self._asked, TaskKey):
@@ -199,6 +182,38 @@ class SidePanel(Vertical):
             case _:
                 shown = clean_for_display(self._filter, one_line=True)
                 return f"filter: {shown}▏" if self._filter else "←→ tabs · type to filter · Enter uses"
+
+    # --- changes -------------------------------------------------------------------------------------
+
+    def _run_of(self, key: ChangedFileKey | ChangedRunKey) -> str | None:
+        return key.run if isinstance(key, ChangedRunKey) else self._state.changes.last_run_of(key.path)
+
+    def _undo_question(self, key: ChangedFileKey | ChangedRunKey) -> str:
+        messages, files = self._state.changes.since(self._run_of(key) or "")
+        what = "the last message" if messages == 1 else f"{messages} messages"
+        return f"u again: undo {what}, {files} file{'' if files == 1 else 's'}"
+
+    def _show_change(self, key: ChangedFileKey | ChangedRunKey) -> None:
+        changes = self._state.changes
+        if isinstance(key, ChangedRunKey):
+            found, title = changes.files(key.run), key.title
+        else:
+            found, title = [file for file in changes.files() if file.path == key.path], key.path
+        if found:
+            self._want(ShowChange(title, tuple((file.path, file.before, file.after) for file in found)))
+
+    def _take_change_key(self, key: str, marked: ChangedFileKey | ChangedRunKey, *, again: bool) -> None:
+        match key:
+            case "o" if isinstance(marked, ChangedFileKey):
+                self._want(OpenFile(marked.path, 1))
+            case "u" if again and (run := self._run_of(marked)) is not None:
+                self._want(UndoRun(run))
+                self.update_rows()
+            case "u":
+                self._asked = marked
+                self.update_rows()
+            case _:
+                pass
 
     # --- skills --------------------------------------------------------------------------------------
 
@@ -239,12 +254,21 @@ class SidePanel(Vertical):
                 self._want(Insert(f"/fix-diagnostics {text}"))
             case ProcessKey(owner=owner, pid=pid):
                 self._want(ShowOutput(owner, pid))
+            case ServerKey(kind="mcp", name=name):
+                self._want(Browse("tools", name))
             case ServerKey(kind=kind, name=name):
                 self._want(ShowOutput(f"{kind}:{name}", None))
             case TaskKey() as task:
                 self._want(ShowTask(task.session, task.title))
             case ContextKey(name=name):
                 self._want(Switch(name))
+            case ChangedFileKey() | ChangedRunKey() as change:
+                self._show_change(change)
+            case TodoKey(text=text):
+                self._want(Insert(text))
+            case NoticeKey(notice=notice):
+                hint = f"\n\n{notice.hint}" if notice.hint else ""
+                self._want(Read(notice.source or notice.level, f"{notice.text}{hint}"))
             case str() if (skill := self._skill()) is not None and skill.slash:
                 self._want(Insert(f"/{skill.slash} "))
             case _:
@@ -264,31 +288,46 @@ class SidePanel(Vertical):
 
     def _take_key(self, event: events.Key) -> bool:
         asked, self._asked = self._asked, None
-        if asked is not None and event.key != "s":
+        if asked is not None and event.key != ("u" if isinstance(asked, ChangedFileKey | ChangedRunKey) else "s"):
             self.update_rows()  # the question goes; Esc does no more than that
             if event.key == "escape":
                 return True
-        marked = self._list.marked
+        return self._take_row_key(event, asked) or self._take_panel_key(event)
+
+    def _take_panel_key(self, event: events.Key) -> bool:
+        """Take a key that means the same in every tab."""
         match event.key:
             case "left" | "right":
                 step = -1 if event.key == "left" else 1
                 self.show_tab(TABS[(TABS.index(self.tab) + step) % len(TABS)])
+            case "less_than_sign" | "greater_than_sign":
+                self._want(Resize(2 if event.key == "less_than_sign" else -2))
             case "escape" if self._filter:
                 self._filter_by("")
             case "escape":
                 self._want(Leave())
             case "backspace" if self.tab == "skills":
                 self._filter_by(self._filter[:-1])
-            case "f" | "o" | "x" if self.tab == "diagnostics":
-                self._take_diagnostic_key(event.key, marked)
-            case "r" | "l" | "t" if isinstance(marked, ServerKey):
-                self._take_server_key(event.key, marked.kind, marked.name, None)
-            case "r" | "s" | "l" | "t" if isinstance(marked, ProcessKey | TaskKey):
-                self._take_process_key(event.key, marked, asked)
             case _ if self.tab == "skills" and event.is_printable and event.character:
                 self._filter_by(self._filter + event.character)
             case _ if event.is_printable and event.character and event.key not in LIST_KEYS:
                 self.post_message(TranscriptView.Typed(event.character))  # nothing here is searched by typing
+            case _:
+                return False
+        return True
+
+    def _take_row_key(self, event: events.Key, asked: object) -> bool:
+        """Take a key that does something with the marked row."""
+        marked = self._list.marked
+        match event.key:
+            case "f" | "o" | "x" if self.tab == "diagnostics":
+                self._take_diagnostic_key(event.key, marked)
+            case "r" | "l" | "t" | "a" if isinstance(marked, ServerKey):
+                self._take_server_key(event.key, marked.kind, marked.name, None)
+            case "r" | "s" | "l" | "t" if isinstance(marked, ProcessKey | TaskKey):
+                self._take_process_key(event.key, marked, asked)
+            case "u" | "o" if isinstance(marked, ChangedFileKey | ChangedRunKey):
+                self._take_change_key(event.key, marked, again=asked == marked)
             case _:
                 return False
         return True
@@ -310,6 +349,8 @@ class SidePanel(Vertical):
                 self._want(ShowOutput(f"{kind}:{name}", pid))
             case "t" if kind == "lsp":
                 self._want(ShowTrace(name))
+            case "a" if kind == "mcp":
+                self._want(Browse("resources", name))
             case _:
                 pass
 
@@ -326,7 +367,7 @@ class SidePanel(Vertical):
             case _:
                 pass
 
-    def _take_process_key(self, key: str, marked: ProcessKey | TaskKey, asked: ProcessKey | TaskKey | None) -> None:
+    def _take_process_key(self, key: str, marked: ProcessKey | TaskKey, asked: object) -> None:
         if isinstance(marked, TaskKey):
             self._take_task_key(key, marked, again=asked == marked)
             return

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from harness_tui.tui.panels.change_log import ChangeLog
+
 if TYPE_CHECKING:
-    from harness_tui.core.events import ContextReported, DiagnosticsReported, Notice, ServerChanged
+    from harness_tui.core.events import ContextReported, DiagnosticsReported, FileChanged, Notice, ServerChanged
+    from harness_tui.core.values import TodoItem
     from harness_tui.tui.backend_library import EntryRow, FindingRow, LibraryRows
     from harness_tui.tui.backend_rows import ProcessRow
     from harness_tui.tui.panels.tasks import TaskRow
@@ -27,7 +30,8 @@ class PanelState:
     the last two looks; ``ending`` are the processes (owner and pid) whose end was asked for; ``latency`` is how
     long the last verdict of a language server took, in ms.
     ``context`` is what the next request would hold, ``context_old`` that something has happened since. ``tasks`` are
-    the subagents at work, by run, ``ending_tasks`` those that were cancelled.
+    the subagents at work, by run, ``ending_tasks`` those that were cancelled. ``changes`` are those of files, ``todos``
+    the agent's list of steps.
     """
 
     diagnostics: dict[str, DiagnosticsReported] = field(default_factory=dict[str, "DiagnosticsReported"])
@@ -44,6 +48,8 @@ class PanelState:
     context_old: bool = True
     tasks: dict[str, TaskRow] = field(default_factory=dict[str, "TaskRow"])
     ending_tasks: set[str] = field(default_factory=set[str])
+    changes: ChangeLog = field(default_factory=ChangeLog)
+    todos: Sequence[TodoItem] = ()
     version: int = 0
     _cpu_seen: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
 
@@ -96,6 +102,22 @@ class PanelState:
     def take_context(self, report: ContextReported) -> None:
         """Take a report on the next request."""
         self.context, self.context_old = report, False
+        self.version += 1
+
+    def change_file(self, run: str | None, event: FileChanged, time: str) -> None:
+        """Take a change of a file; one that belongs to no run cannot be undone, and is not listed."""
+        if run is not None:
+            self.changes.take(run, event, time)
+            self.version += 1
+
+    def set_undone(self, run: str, undone: bool) -> None:
+        """A run was taken back, or put in force again."""
+        self.changes.set_undone(run, undone)
+        self.version += 1
+
+    def take_todos(self, items: Sequence[TodoItem]) -> None:
+        """Take the list of steps."""
+        self.todos = items
         self.version += 1
 
     def begin_task(self, task: TaskRow) -> None:

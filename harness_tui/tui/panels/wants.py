@@ -90,6 +90,36 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowChange:
+    """Differences of files are to be read: ``(path, before, after)``, hashes, ``None`` where there is no file."""
+
+    title: str
+    files: tuple[tuple[str, str | None, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UndoRun:
+    """A run is to be taken back, with every later one."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A text is to be read whole."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """The panel is to be wider by so many columns."""
+
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """Another tab is shown."""
 
@@ -97,6 +127,14 @@ class Watch:
 @dataclass(frozen=True, slots=True)
 class Leave:
     """Back to the prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Browse:
+    """Look at what an MCP server offers: its tools, or its resources."""
+
+    what: str
+    server: str
 
 
 Want: TypeAlias = (
@@ -111,6 +149,11 @@ Want: TypeAlias = (
     | CancelTask
     | ShowTask
     | Switch
+    | ShowChange
+    | UndoRun
+    | Read
+    | Resize
     | Watch
     | Leave
+    | Browse
 )

@@ -17,14 +17,21 @@ from harness_tui.tui.theme import Palette
 
 
 class Reader(Dialog[None]):
-    """Shows lines, from their end with ``at_end``; Esc, Enter or q leaves."""
+    """Shows lines, from their end with ``at_end``, over the whole width with ``whole``; Esc, Enter or q leaves."""
 
     DEFAULT_CSS = beside(__file__)
 
     def __init__(
-        self, palette: Palette, title: str, lines: Callable[[int], Sequence[Line]], *, at_end: bool = False
+        self,
+        palette: Palette,
+        title: str,
+        lines: Callable[[int], Sequence[Line]],
+        *,
+        at_end: bool = False,
+        whole: bool = False,
     ) -> None:
         super().__init__()
+        self.set_class(whole, "-whole")
         self._at_end = at_end
         self._title = title
         self._lines = lines
