@@ -11,6 +11,7 @@ from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 
+from harness_tui.tui.appearance import Appearance
 from harness_tui.tui.theme import Palette
 from harness_tui.tui.transcript.model import TranscriptModel
 from harness_tui.tui.transcript.scrollmark import ScrollMark
@@ -43,6 +44,7 @@ class ReadingApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.palette = Palette()
+        self.appearance = Appearance(self)
         self.transcript = TranscriptView(TranscriptModel(), self.palette, id="transcript")
         self.scroll_mark = ScrollMark(self.palette)
         self._details = False

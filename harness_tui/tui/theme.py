@@ -1,11 +1,12 @@
-"""Words of style to terminal styles: one palette over the terminal's own sixteen colours.
+"""Words of style to terminal styles: one palette, by default over the terminal's own sixteen colours.
 
-The person's colours decide what red is; nothing here fixes a background. Colour is never the only sign: every state has
-its mark or word as well, and ``NO_COLOR`` takes nothing away but colour.
+There the person's colours decide what red is, and nothing fixes a background; :mod:`themes` has the others. Colour is
+never the only sign: every state has its mark or word as well, and ``NO_COLOR`` takes nothing away but colour.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from rich.segment import Segment
@@ -45,6 +46,11 @@ class Palette:
     """Resolves words of style; ``base`` lies under all of them (empty with the terminal's own colours)."""
 
     def __init__(self, base: Style | None = None) -> None:
+        self.use(WORDS, base)
+
+    def use(self, words: Mapping[str, Style], base: Style | None) -> None:
+        """Take other styles; who shows something draws it anew."""
+        self._words = words
         self._base = base
         self._known: dict[str, Style | None] = {"": base}
 
@@ -54,7 +60,7 @@ class Palette:
             return self._known[words]
         style = self._base or Style.null()
         for word in words.split():
-            style += WORDS.get(word, Style.null())
+            style += self._words.get(word, Style.null())
         self._known[words] = style
         return style
 
