@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from harness_tui.cli.common import print_line, warn
+from harness_tui.cli.conformance_login import login_keys
 from harness_tui.cli.conformance_skills import load_skills
-from harness_tui.core.calls import QuestionReply, QuestionRequest
+from harness_tui.core.calls import Check, GateCall, QuestionReply, QuestionRequest
 from harness_tui.core.errors import HarnessError
 from harness_tui.mcp.people import asked_by
+from harness_tui.mcp.tool import McpTool
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 _NAME: Final = "suite"
 _SCENARIO: Final = "MCP_CONFORMANCE_SCENARIO"
-_CREDENTIALS: Final = ("auth/client-credentials-basic", "auth/client-credentials-jwt")
 _NO_LOAD: Final = "no-prefetch"
 _CONTEXT: Final = "MCP_CONFORMANCE_CONTEXT"
-_METADATA: Final = "https://conformance-test.local/client-metadata.json"
 _HOPS: Final = 5
 _PAUSE_S: Final = 1.5
 
@@ -42,9 +42,8 @@ async def conform(url: str, environ: Mapping[str, str]) -> int:
         project.mkdir()
         file = home / ".config" / "harness" / "config.yaml"
         file.parent.mkdir(parents=True)
-        file.write_text(
-            json.dumps(_configuration(url, context, environ.get(_SCENARIO, ""))), encoding="utf-8"
-        )  # JSON is YAML
+        login = await login_keys(url, context, environ.get(_SCENARIO, ""))
+        file.write_text(json.dumps(configuration_of(url, login)), encoding="utf-8")  # JSON is YAML
         own = {name: value for name, value in environ.items() if not name.startswith("XDG_")} | {"HOME": str(home)}
         options = OpenOptions(policy="person", start_servers=False, environ=own)
         workspace = await Workspace.open(project, options)
@@ -58,17 +57,15 @@ async def conform(url: str, environ: Mapping[str, str]) -> int:
             await workspace.close()
 
 
-def _configuration(url: str, context: dict[str, Any], scenario: str) -> dict[str, Any]:
+def configuration_of(url: str, login: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration: keys that a person can set, nothing else."""
-    login: dict[str, Any] = {"client_metadata_url": _METADATA}
-    names = {"client_id": "client_id", "client_secret": "client_secret", "signing_algorithm": "signing_algorithm"}
-    names["private_key_pem"] = "private_key"
-    login |= {key: context[name] for name, key in names.items() if name in context}
-    if scenario in _CREDENTIALS:
-        login["grant"] = "client_credentials"
     return {
-        "mcp": {_NAME: {"url": url, "oauth": login}},
-        "permission": [{"permission": "remote_skill", "pattern": "*", "action": "allow"}],
+        # What the server sends is taken as it comes: a message that was mended would prove nothing of either side.
+        "mcp": {_NAME: {"url": url, "oauth": login, "repair": False}},
+        "permission": [
+            {"permission": "mcp", "pattern": f"{_NAME}_*", "action": "allow"},
+            {"permission": "remote_skill", "pattern": "*", "action": "allow"},
+        ],
         "egress": {"allow": ["127.0.0.1", "localhost", "::1"]},
     }
 
@@ -78,7 +75,8 @@ async def _drive(workspace: Workspace, context: dict[str, Any]) -> int:
     if status.state != "ready":
         warn(status.reason or "it is not ready")
         return 1
-    tools = {tool.definition.name: tool.definition for tool in workspace.mcp.server_tools(_NAME)}
+    offered = {tool.definition.name: tool for tool in workspace.mcp.server_tools(_NAME)}
+    tools = {name: tool.definition for name, tool in offered.items()}
     print_line(f"{status.protocol}: {', '.join(tools) or 'no tool'}")
     calls = context.get("toolCalls")
     wanted = (
@@ -90,6 +88,9 @@ async def _drive(workspace: Workspace, context: dict[str, Any]) -> int:
     for name, arguments in wanted:
         if name == "json_schema_echo" and kept is not None:
             arguments = {"schema": kept.schema}
+        if not _allowed(workspace, offered.get(name)):
+            print_line(f"{name}: not allowed")
+            continue
         try:
             outcome = await workspace.mcp.call(_NAME, name, arguments)
             print_line(f"{name}: {'error' if outcome.is_error else 'ok'}")
@@ -97,6 +98,15 @@ async def _drive(workspace: Workspace, context: dict[str, Any]) -> int:
             print_line(f"{name}: {error}")
     await asyncio.sleep(_PAUSE_S)  # a stream that the server ends is taken up again
     return 0
+
+
+def _allowed(workspace: Workspace, tool: McpTool | None) -> bool:
+    """Ask the gate, as for any other call; nobody is there to be asked in turn."""
+    if tool is None:
+        return True  # the server offers none of this name: what it answers is what is looked at
+    check = Check("mcp", tool.spec.name)
+    call = GateCall("c1", tool.spec.name, (check,), session="", agent="build", mode="ask", origin="call")
+    return workspace.gate.decide(call).action == "allow"
 
 
 def stub_of(schema: Mapping[str, Any]) -> dict[str, Any]:
