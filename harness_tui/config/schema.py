@@ -158,11 +158,15 @@ class ProviderModel(Strict):
 
 
 class McpTimeoutsModel(Strict):
-    """Seconds: to start, without progress in a call, for a call as a whole."""
+    """Seconds: to start, without progress in a call, for a call as a whole.
+
+    A lazy server with a command that nobody called for ``unused`` seconds is ended until its next use; 0 keeps it.
+    """
 
     start: Positive = 30.0
     idle: Positive = 120.0
     total: Positive = 1800.0
+    unused: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 3600.0
 
 
 class McpServerModel(Strict):

@@ -79,11 +79,12 @@ class ProviderSettings:
 
 @record
 class McpTimeouts:
-    """Seconds: to start, without progress in a call, for a call as a whole."""
+    """Seconds: to start, without progress in a call, for a call as a whole; ``unused`` until an idle one is ended."""
 
     start: float = 30.0
     idle: float = 120.0
     total: float = 1800.0
+    unused: float = 3600.0
 
 
 @record

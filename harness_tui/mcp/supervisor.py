@@ -18,14 +18,11 @@ from harness_tui.mcp import sdk
 from harness_tui.mcp.advice import Clues, advice
 from harness_tui.mcp.budget import FAILURE_WINDOW_S, FAILURES, RestartBudget, installing, start_limit
 from harness_tui.mcp.deadlines import OnProgress, within
+from harness_tui.mcp.definitions import require_offered
 from harness_tui.mcp.listing import CallOutcome, Listing
 from harness_tui.mcp.means import Means, SupervisorEvents
-from harness_tui.mcp.reasons import (
-    UNSUPPORTED_PROTOCOL,
-    CallError,
-    StartError,
-    plain_words,
-)
+from harness_tui.mcp.reasons import UNSUPPORTED_PROTOCOL, CallError, StartError, plain_words
+from harness_tui.mcp.use import Use
 from harness_tui.mcp.watched import Watched
 
 if TYPE_CHECKING:
@@ -66,6 +63,7 @@ class Supervisor:
         self._starting: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Future[Any]] = set()
         self._budget = RestartBudget()
+        self._use = Use(server.timeout.unused if server.lazy and not server.url else 0.0, self._unused)
         self._closed = False
         if server.error is not None:
             self.state, self.reason = "failed", server.error
@@ -162,8 +160,18 @@ class Supervisor:
         if self.state not in ("disabled", "failed"):
             self._set("stopped")
 
+    def _unused(self) -> None:
+        """Nobody has called it for long: end it, its tools stay known and its next use starts it."""
+        connection = self._usable()
+        if connection is None or self.watched.active:
+            return
+        self._connection = None
+        connection.stop()
+        self._set("idle", f"not used for {self.server.timeout.unused / 60:g} minutes: its next use starts it again")
+
     async def _halt(self) -> None:
         """End a start that is under way and the connection, and wait for both."""
+        self._use.close()
         start, self._starting = self._starting, None
         if start is not None and not start.done():
             start.cancel()
@@ -201,6 +209,7 @@ class Supervisor:
         self.take(listing)
         self._set("ready", listing.remark)
         self._pass_on_remarks(connection)
+        self._use.wait()
         if not connection.alive:  # it went away between its answer and now
             self._ended(connection)
 
@@ -322,7 +331,7 @@ class Supervisor:
         Raises :class:`CallError`. Cancelling ends the wait at once and tells the server.
         """
         connection = await self.ready()
-        self._offered(tool, fingerprint)
+        require_offered(self.listing, self.server.name, tool, fingerprint)
         return await self._request(
             connection, tool, lambda report: connection.call_tool(tool, arguments, report), on_progress
         )
@@ -343,20 +352,6 @@ class Supervisor:
             connection, what, lambda report: connection.ask(lambda client: operation(client, report)), on_progress
         )
 
-    def _offered(self, tool: str, fingerprint: str | None) -> None:
-        """Make sure that what is called is what was shown: a manifest may be old, a server may change its mind."""
-        where = f"MCP server {self.server.name}"
-        definition = self.listing.tool(tool) if self.listing is not None else None
-        if definition is None:
-            names = ", ".join(item.name for item in self.listing.tools) if self.listing is not None else ""
-            raise CallError(f"it has no tool named {tool}", where=where, mend=f"it has: {names}" if names else None)
-        if fingerprint is not None and definition.fingerprint != fingerprint:
-            raise CallError(
-                f"the definition of {tool} is not the one that was offered and decided on; it was not called",
-                where=where,
-                mend="look at the tool's present description and call it again",
-            )
-
     async def _request(
         self,
         connection: Connection,
@@ -366,15 +361,16 @@ class Supervisor:
     ) -> T:
         """Await one request within the time-outs, its errors in plain words."""
         try:
-            return await within(
-                self.server.timeout,
-                request,
-                server=self.server.name,
-                what=what,
-                on_progress=on_progress,
-                abandon=self._abandon,
-                away=lambda: self._means.people.away(self.server.name),
-            )
+            with self._use.hold():
+                return await within(
+                    self.server.timeout,
+                    request,
+                    server=self.server.name,
+                    what=what,
+                    on_progress=on_progress,
+                    abandon=self._abandon,
+                    away=lambda: self._means.people.away(self.server.name),
+                )
         except CallError:
             raise
         except Exception as error:  # whatever the SDK, its validation or the transport raises

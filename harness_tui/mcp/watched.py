@@ -17,6 +17,11 @@ class Watched:
         self._uris: dict[str, bool] = {}
         self._more = asyncio.Event()
 
+    @property
+    def active(self) -> bool:
+        """Whether anything is watched."""
+        return bool(self._uris)
+
     def read(self, uri: str) -> None:
         """Note that ``uri`` was read: it is watched from now on, and its next change is told."""
         fresh = uri not in self._uris
