@@ -44,11 +44,11 @@ OWN_COMMANDS: Final = (
     OwnCommand("theme", "Colours", missing=f"{_LATER}; the terminal's own colours are used"),
     OwnCommand("export", "Write the session to a file", "[md|json|html|file]"),
     OwnCommand("copy", "Copy the last answer, its last code block, or what is marked", "[answer|code|block]"),
+    OwnCommand("rewind", "Go back to before an earlier message: what was said, the files, or both"),
     OwnCommand("find", "Search the whole session, folded parts too", "[text]"),
     OwnCommand("editor", "Write the message in your own editor"),
     OwnCommand("doctor", "What is wrong with commands, skills and configuration files", "[part of a name]"),
 )
-    OwnCommand("rewind", "Go back to before an earlier message: what was said, the files, or both"),
 
 MODES: Final = (
     ("ask", "Edits and commands are asked for"),
