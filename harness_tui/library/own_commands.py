@@ -29,7 +29,11 @@ OWN_COMMANDS: Final = (
     OwnCommand("call", "Call a tool by hand", "tool {json}"),
     OwnCommand("skills", "Skills: search, read, use, edit, make one", "[part of a name]"),
     OwnCommand("commands", "Commands: search, read, use, edit, make one", "[part of a name]"),
-    OwnCommand("mcp", "MCP servers and notices", "[login|logout|restart|stop|log name]"),
+    OwnCommand(
+        "mcp",
+        "MCP servers, their tools and resources, and notices",
+        "[tools|resources|doctor|login|logout|restart|stop|log name]",
+    ),
     OwnCommand("lsp", "Diagnostics of language servers", "[restart|stop|log|trace name]"),
     OwnCommand("trust", "What this folder brings along, and whether it may be used"),
     OwnCommand("ps", "Subagents and processes that run now: stop, restart, read"),

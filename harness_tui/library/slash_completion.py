@@ -16,6 +16,8 @@ from harness_tui.core.text import clean_for_display
 from harness_tui.library.own_commands import OWN_COMMANDS
 
 MAX_SHOWN: Final = 100
+PROMPT_SOURCE: Final = "mcp · "
+"""What the source of a server's prompt begins with."""
 
 _GROUP: Final = re.compile(r"\[[^\]]*\]|<[^>]*>|\S+")
 _BREAKS: Final = "/:_. -"
@@ -75,6 +77,10 @@ class Completer(Protocol):
         """Return what is left of the argument hint of ``name`` after ``words`` arguments."""
         ...
 
+    def is_prompt(self, name: str) -> bool:
+        """Tell whether ``name`` is a server's prompt."""
+        ...
+
 
 class SlashCompleter:
     """Completes ``/`` names from one list; the list may be replaced at any time.
@@ -110,6 +116,11 @@ class SlashCompleter:
             self._ask(name)
         known = self._values.get(name)
         return known.best(prefix.casefold()) if known is not None else ()
+
+    def is_prompt(self, name: str) -> bool:
+        """Tell whether ``name`` is a server's prompt, whose server may know what fits its arguments."""
+        found = self._by_name.get(name)
+        return found is not None and found.source.startswith(PROMPT_SOURCE)
 
     def knows(self, name: str) -> bool:
         """Tell whether ``name`` is offered."""
@@ -238,7 +249,7 @@ def offered_candidates(offers: Iterable[Offer]) -> list[Candidate]:
 
 
 def _candidate(row: Offer) -> Candidate:
-    source = {"skill": f"skill · {row.source}", "prompt": f"mcp · {row.source}"}.get(row.kind, row.source)
+    source = {"skill": f"skill · {row.source}", "prompt": f"{PROMPT_SOURCE}{row.source}"}.get(row.kind, row.source)
     texts = (row.name, row.description, row.argument_hint, source)
     name, about, hint, shown = (clean_for_display(text, one_line=True) for text in texts)
     return Candidate(name, about, hint, shown, reason=row.reason, alias_of=clean_for_display(row.alias_of))

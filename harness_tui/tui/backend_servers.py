@@ -67,6 +67,15 @@ class MentionRow(Protocol):
     def whole(self) -> bool: ...
 
 
+class ValueRow(Protocol):
+    """A value for an argument; ``text`` is what stands behind the command's name once it is taken."""
+
+    @property
+    def value(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
 class ServerOffers(Protocol):
     """What the servers offer. Methods that ask a server raise ``HarnessError``, those for typing never do."""
 
@@ -104,6 +113,6 @@ class ServerOffers(Protocol):
         """
         ...
 
-    async def prompt_values(self, name: str, typed: str) -> Sequence[str]:
-        """Return words for the argument at the end of ``/name typed``. Takes up to some seconds, as above."""
+    async def prompt_values(self, name: str, typed: str) -> Sequence[ValueRow]:
+        """Return values for the argument at the end of ``/name typed``. Takes up to some seconds, as above."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from harness_tui.tui.prompt.popup import CompletionPopup
 
 _ROW_CHARS = 500
+_STILL_S = 0.15
 
 
 class Run(Protocol):
@@ -51,7 +53,7 @@ class PromptRunner:
         def opened() -> None:
             prompt.post_message(prompt.CompletionOpened())
 
-        self._completion = PromptCompletion(prompt, popup, completer, self._look, opened)
+        self._completion = PromptCompletion(prompt, popup, completer, self._look, opened, self._look_for_values)
         prompt.attach_completion(self._completion)
 
     def want(self, aid: Aid) -> None:
@@ -69,6 +71,19 @@ class PromptRunner:
                 self._run(self._take_back_last())
             case "put_aside":
                 self._put_aside()
+
+    # --- arguments of servers' prompts ---------------------------------------------------------------
+
+    def _look_for_values(self, name: str, typed: str) -> None:
+        if self._host.session is not None:
+            work = self._find_values(name, typed)
+            self._app.run_worker(work, group="values", exclusive=True, exit_on_error=False)
+
+    async def _find_values(self, name: str, typed: str) -> None:
+        await asyncio.sleep(_STILL_S)  # a server is asked once somebody pauses; the next key ends this, also there
+        rows = await self._host.backend.servers.prompt_values(name, typed)
+        if self._completion is not None:
+            self._completion.values_found(name, typed, rows)
 
     # --- mentions ------------------------------------------------------------------------------------
 

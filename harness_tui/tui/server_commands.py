@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.host import Host
 from harness_tui.tui.panels.wants import ShowOutput, ShowTrace
+from harness_tui.tui.server_doctor import show_diagnosis, tell_how_to_add
+from harness_tui.tui.server_offers import browse_resources, browse_tools
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 Kind = Literal["mcp", "lsp"]
 
 WORDS: Final[dict[Kind, tuple[str, ...]]] = {
-    "mcp": ("login", "logout", "restart", "stop", "log"),
+    "mcp": ("tools", "resources", "doctor", "login", "logout", "restart", "stop", "log"),
     "lsp": ("restart", "stop", "log", "trace"),
 }
 _TABS: Final[dict[Kind, str]] = {"mcp": "servers", "lsp": "diagnostics"}
@@ -26,6 +28,16 @@ async def server_command(app: HarnessApp, host: Host, kind: Kind, arguments: str
         app.show_panel(_TABS[kind])
         return
     word, _, name = (part.strip() for part in arguments.partition(" "))
+    if kind == "mcp" and word in ("tools", "resources"):
+        browse = browse_tools if word == "tools" else browse_resources
+        await browse(app, host, name or None)
+        return
+    if kind == "mcp" and word == "doctor":
+        await show_diagnosis(app, host, name)
+        return
+    if kind == "mcp" and word == "add":
+        tell_how_to_add(host)
+        return
     if word not in WORDS[kind] or not name:
         shown = clean_for_display(arguments, one_line=True)
         words = "|".join(WORDS[kind])

@@ -16,6 +16,7 @@ from harness_tui.core.record import record
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.library.mentions import mention_of
 from harness_tui.tools.file_index import FileIndex
+from harness_tui.workspace.offers import ServerOffers
 
 if TYPE_CHECKING:
     from harness_tui.workspace.workspace import Workspace
@@ -54,7 +55,8 @@ class Mentions:
         if "#" in typed and (lines := await asyncio.to_thread(self._lines, typed)):
             return lines
         found = await self._files.find(typed, MAX_ROWS)
-        rows = [*self._agents(typed), *self._resources(typed)] if agents else list(self._resources(typed))
+        resources = await self._resources(typed)
+        rows = [*self._agents(typed), *resources] if agents else resources
         rows += [row for path in found.paths if (row := _file_row(path)) is not None]
         if found.note is not None and not found.paths:
             rows.append(MentionRow("", f"no files: {found.note}", source="files"))
@@ -75,21 +77,18 @@ class Mentions:
                 about = cut_end(clean_for_display(agent.description, one_line=True), _ABOUT_CHARS)
                 yield MentionRow(mention, agent.name, about, "agent")
 
-    def _resources(self, typed: str) -> Iterator[MentionRow]:
-        wanted = typed.casefold()
-        count = 0
-        for spec in self._workspace.mcp.resources.resources() if wanted else ():
-            address = f"{spec.server}:{spec.uri}"
-            if wanted not in address.casefold() and wanted not in spec.name.casefold():
-                continue
-            mention = _resource_mention(address)
+    async def _resources(self, typed: str) -> list[MentionRow]:
+        """Return resources of servers, and the values of a template's variable where one is typed."""
+        if not typed:
+            return []
+        offers = ServerOffers(self._workspace, session="", agent="", mode="")
+        rows: list[MentionRow] = []
+        for row in (await offers.mentions(typed))[:_MAX_OTHERS]:
+            mention = _resource_mention(row.text)
             if mention is not None:
-                text = f"{spec.name}: {spec.description}" if spec.description else spec.name
-                about = cut_end(clean_for_display(text, one_line=True), _ABOUT_CHARS)
-                yield MentionRow(mention, address, about, f"mcp · {clean_for_display(spec.server, one_line=True)}")
-                count += 1
-                if count == _MAX_OTHERS:
-                    return
+                server = clean_for_display(row.text.partition(":")[0], one_line=True)
+                rows.append(MentionRow(mention, row.text, row.about, f"mcp · {server}", is_folder=not row.whole))
+        return rows
 
     def _lines(self, typed: str) -> list[MentionRow]:
         path, _, marks = typed.rpartition("#")

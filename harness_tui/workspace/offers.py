@@ -67,6 +67,14 @@ class MentionRow:
     whole: bool = True
 
 
+@record
+class ValueRow:
+    """A value for an argument; ``text`` is what stands behind the command's name once it is taken."""
+
+    value: str
+    text: str
+
+
 class ServerOffers:
     """What the servers of ``workspace`` offer; ``agent`` and ``mode`` are those of the present session."""
 
@@ -194,20 +202,19 @@ class ServerOffers:
         last = template.variables[-1:] == (typing.variable,)
         return [MentionRow(head + typing.with_value(value), typing.variable, last) for value in found]
 
-    async def prompt_values(self, name: str, typed: str) -> Sequence[str]:
+    async def prompt_values(self, name: str, typed: str) -> Sequence[ValueRow]:
         """Return values for the argument that is being typed at the end of ``/name typed``.
 
-        Each is a word to put in its place, in quotes where it needs them. Takes up to some seconds, as above.
+        A word gets quotes where it needs them, and a blank where another argument follows. Takes up to some seconds,
+        as above.
         """
         spec = find_prompt(name, self._workspace.mcp.prompts())
         if spec is None or not spec.arguments:
             return []
-        argument, value, others = _being_typed(spec, typed)
-        if argument is None:
-            return []
+        argument, value, others, before = _being_typed(spec, typed)
         found = await self._complete(spec.server, ArgumentOf("prompt", spec.name), argument, value, others)
         last = argument == spec.arguments[-1].name
-        return [text if last else _word(text) for text in found if "\n" not in text]
+        return [ValueRow(text, before + (text if last else f"{_word(text)} ")) for text in found]
 
     async def _complete(
         self, server: str, of: ArgumentOf, argument: str, value: str, others: Mapping[str, str]
@@ -228,9 +235,10 @@ def _about(name: str, description: str) -> str:
     return cut_end(clean_for_display(text, one_line=True), _ABOUT_CHARS)
 
 
-def _being_typed(spec: PromptSpec, typed: str) -> tuple[str | None, str, dict[str, str]]:
-    """Return the argument at the end of ``typed``, what stands of it, and the values of those before."""
+def _being_typed(spec: PromptSpec, typed: str) -> tuple[str, str, dict[str, str], str]:
+    """Return the argument at the end of ``typed``, what stands of it, the values of those before, and their text."""
     line = read_line(typed)
+    lead = len(typed) - len(typed.lstrip())
     count = len(line.words)
     number = count + 1 if not count or typed[-1:].isspace() else count
     last = len(spec.arguments)
@@ -239,7 +247,8 @@ def _being_typed(spec: PromptSpec, typed: str) -> tuple[str | None, str, dict[st
     else:
         value = line.word(number)
     others = {item.name: line.word(place) for place, item in enumerate(spec.arguments[: number - 1], 1)}
-    return spec.arguments[number - 1].name, value, others
+    start = lead + line.words[number - 1].start if number <= count else len(typed)
+    return spec.arguments[number - 1].name, value, others, typed[:start]
 
 
 def _word(text: str) -> str:

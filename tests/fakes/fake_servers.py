@@ -42,6 +42,12 @@ class FakeResource:
         return f"{self.server}:{self.uri}"
 
 
+@dataclass(frozen=True, slots=True)
+class FakeValue:
+    value: str
+    text: str
+
+
 class FakeServers:
     """Satisfies ``tui.backend_servers.ServerOffers``."""
 
@@ -79,6 +85,8 @@ class FakeServers:
     async def mentions(self, typed: str) -> Sequence[Any]:
         return []
 
-    async def prompt_values(self, name: str, typed: str) -> Sequence[str]:
+    async def prompt_values(self, name: str, typed: str) -> Sequence[FakeValue]:
         self.asked.append(f"prompt {name} {typed}")
-        return self.offered.get(name, [])
+        before, blank, word = typed.rpartition(" ")
+        offered = [value for value in self.offered.get(name, []) if value.startswith(word)]
+        return [FakeValue(value, f"{before}{blank}{value}{'' if blank else ' '}") for value in offered]

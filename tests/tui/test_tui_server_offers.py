@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fakes.fake_backend import FakeBackend
+from fakes.fake_backend import FakeBackend, FakeOffer
 from fakes.fake_servers import FakeResource, FakeServers, FakeTool
 from fakes.tui_screen import screen_text, until
 
@@ -115,7 +115,7 @@ async def opened(app: Any, pilot: Any, text: str, until_shown: str) -> None:
 
 async def test_a_tool_is_found_read_filled_in_checked_and_called(open_app: Any) -> None:
     backend = FakeBackend()
-    backend.servers = FakeServers(TOOLS)  # type: ignore[attr-defined]
+    backend.servers = FakeServers(TOOLS)
     async with open_app(backend) as (app, pilot, backend):
         await opened(app, pilot, "/mcp tools", "~350 tokens")
         await pilot.press(*"opens", "enter")
@@ -162,7 +162,7 @@ async def press_at(app: Any, pilot: Any, shown: str, *keys: str) -> None:
 
 async def test_a_call_and_a_mention_go_into_the_prompt_with_one_key(open_app: Any) -> None:
     backend = FakeBackend()
-    backend.servers = FakeServers(TOOLS, RESOURCES)  # type: ignore[attr-defined]
+    backend.servers = FakeServers(TOOLS, RESOURCES)
     async with open_app(backend) as (app, pilot, backend):
         await opened(app, pilot, "/mcp tools hub", "create")
         await pilot.press("tab")
@@ -175,7 +175,7 @@ async def test_a_call_and_a_mention_go_into_the_prompt_with_one_key(open_app: An
 
 async def test_a_resource_is_read_and_one_of_a_template_is_addressed_first(open_app: Any) -> None:
     backend = FakeBackend()
-    backend.servers = servers = FakeServers(TOOLS, RESOURCES)  # type: ignore[attr-defined]
+    backend.servers = servers = FakeServers(TOOLS, RESOURCES)
     servers.offered["author"] = ["ada", "alan"]
     async with open_app(backend) as (app, pilot, backend):
         await opened(app, pilot, "/mcp resources", "note://today")
@@ -194,7 +194,7 @@ async def test_a_resource_is_read_and_one_of_a_template_is_addressed_first(open_
 
 async def test_the_panel_leads_to_the_tools_of_a_server(open_app: Any) -> None:
     backend = FakeBackend()
-    backend.servers = FakeServers(TOOLS, RESOURCES)  # type: ignore[attr-defined]
+    backend.servers = FakeServers(TOOLS, RESOURCES)
     async with open_app(backend) as (app, pilot, backend):
         detail = ServerDetail(tools=2, tokens=350)
         backend.session.publish(ServerChanged("mcp", "hub", "ready", detail))
@@ -208,3 +208,26 @@ async def test_the_panel_leads_to_the_tools_of_a_server(open_app: Any) -> None:
         await until(lambda: "MCP tools" not in screen_text(app))
         await pilot.press("a")
         await until(lambda: "MCP resources · hub" in screen_text(app))
+
+
+async def test_the_arguments_of_a_servers_prompt_are_completed_when_somebody_pauses(open_app: Any) -> None:
+    backend = FakeBackend()
+    offer = FakeOffer("mcp:hub:review", "Reviews", "<author> [title]", "hub", "prompt")
+    backend.library.extra_offers, servers = (offer,), backend.servers
+    servers.offered["mcp:hub:review"] = ["ada", "alan", "note-of-ada"]
+    async with open_app(backend) as (app, pilot, backend):
+        app.prompt.set_text("/mcp:hub:r")
+        await until(lambda: "mcp · hub" in screen_text(app))
+        app.prompt.set_text("/mcp:hub:review a")
+        await until(lambda: "alan" in screen_text(app))
+        await pilot.press("tab")
+        await until(lambda: app.prompt.text == "/mcp:hub:review ada ")
+        await until(lambda: "note-of-ada" in screen_text(app))
+        app.prompt.set_text("/mcp:hub:review ada n")
+        app.prompt.set_text("/mcp:hub:review ada no")
+        await until(lambda: servers.asked[-1] == "prompt mcp:hub:review ada no")
+        assert "prompt mcp:hub:review ada n" not in servers.asked  # there was no pause
+        await until(lambda: "note-of-ada" in screen_text(app))
+        await pilot.press("down", "enter")
+        await until(lambda: app.prompt.text == "/mcp:hub:review ada note-of-ada")
+        assert [intent for intent in backend.session.sent if not isinstance(intent, CallTool)] == []

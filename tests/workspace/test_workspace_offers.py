@@ -75,10 +75,15 @@ async def check_mentions(offers: ServerOffers) -> None:
 
 async def check_prompts(offers: ServerOffers) -> None:
     """The argument at the end is completed, with those before it known."""
-    assert await offers.prompt_values("mcp:shelf:review", "") == ["ada", "alan", "barbara"]
-    assert await offers.prompt_values("mcp:shelf:review", "al") == ["alan"]
-    assert await offers.prompt_values("shelf:review", "alan ") == ["prompt-of-alan"]
-    assert await offers.prompt_values("mcp:shelf:nothing", "") == []
+
+    async def texts(name: str, typed: str) -> list[str]:
+        return [row.text for row in await offers.prompt_values(name, typed)]
+
+    assert await texts("mcp:shelf:review", "") == ["ada ", "alan ", "barbara "]
+    assert await texts("mcp:shelf:review", "al") == ["alan "]
+    assert await texts("shelf:review", "alan ") == ["alan prompt-of-alan"]
+    assert await texts("shelf:review", "alan prompt of") == ["alan prompt-of-alan"]
+    assert await texts("mcp:shelf:nothing", "") == []
 
 
 @pytest.mark.parametrize(

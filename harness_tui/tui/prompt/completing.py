@@ -21,6 +21,7 @@ from harness_tui.tui.prompt.mention import TypedMention, mention_being_typed
 
 if TYPE_CHECKING:
     from harness_tui.tui.backend_prompt import MentionRow
+    from harness_tui.tui.backend_servers import ValueRow
     from harness_tui.tui.prompt.field import PromptField
     from harness_tui.tui.prompt.popup import CompletionPopup
 
@@ -28,6 +29,8 @@ Part: TypeAlias = tuple[str, str]
 """What is completed: ``("", prefix)`` a name, ``(name, prefix)`` the one argument of it, ``("@", typed)`` a mention."""
 
 MENTION: Final = "@"
+ARGUMENT: Final = "="
+"""Stands for an argument of a server's prompt: the part is ``("=", "name arguments")``."""
 
 
 class PromptCompletion:
@@ -43,12 +46,14 @@ class PromptCompletion:
         completer: Completer,
         look: Callable[[TypedMention], None],
         opened: Callable[[], None],
+        look_for_values: Callable[[str, str], None] | None = None,
     ) -> None:
         self._field = field
         self._popup = popup
         self._completer = completer
         self._look = look
         self._opened = opened
+        self._look_for_values = look_for_values
         self._dismissed: str | None = None
         self._offered: Part | None = None
         self._wanted: Part | None = None
@@ -90,6 +95,9 @@ class PromptCompletion:
         if name == MENTION:
             self._look_for_mention(part)
             return
+        if name == ARGUMENT:
+            self._look_for_argument(part)
+            return
         self._wanted = None
         if not self._popup.is_open and part == ("", ""):
             self._opened()
@@ -121,6 +129,38 @@ class PromptCompletion:
         if key is not None and not self._accept_mention(key) and key == "enter":
             self._field.submit()
 
+    def _look_for_argument(self, part: Part) -> None:
+        if self._offered != part:
+            self._popup.close()  # what fitted the text before fits no more
+        if part != self._wanted and self._look_for_values is not None:
+            self._wanted = part
+            name, _, typed = part[1].partition(" ")
+            self._look_for_values(name, typed)
+
+    def values_found(self, name: str, typed: str, rows: Sequence[ValueRow]) -> None:
+        """Offer the values of an argument, unless something else stands there by now. Enter sends what was typed."""
+        part = (ARGUMENT, f"{name} {typed}")
+        if self._part() != part or self._dismissed is not None:
+            return
+        self._offered = part
+        offered = [row for row in rows if row.text != typed]
+        candidates = [
+            Candidate(clean_for_display(row.value, one_line=True), sign="", insert=row.text) for row in offered
+        ]
+        self._popup.offer(candidates, self._room, marked=False)
+
+    def _accept_value(self) -> bool:
+        candidate = self._popup.chosen
+        if candidate is None or self._offered is None:
+            return False
+        name = self._offered[1].partition(" ")[0]
+        self.close()
+        text = f"/{name} {candidate.insert}"
+        if not text.endswith(" "):
+            self._dismissed = text  # it was the last one: there is nothing more to say
+        self._field.set_text(text)
+        return True
+
     @property
     def _room(self) -> int:
         return self._field.app.size.height - self._field.outer_size.height - 4
@@ -132,11 +172,20 @@ class PromptCompletion:
             prefix = name_being_typed(text, column)
             if prefix is not None:
                 return "", prefix
+            argument = self._argument(text, column)
+            if argument is not None:
+                return argument
             value = value_being_typed(text, column)
             if value is not None and "@" not in value[1]:
                 return value
         mention = self._mention()
         return (MENTION, mention.typed) if mention is not None else None
+
+    def _argument(self, text: str, column: int) -> Part | None:
+        name, blank, typed = text[1:].partition(" ")
+        if not blank or column != len(text) or "\n" in text or "@" in typed or not self._completer.is_prompt(name):
+            return None
+        return ARGUMENT, f"{name} {typed}"
 
     def _mention(self) -> TypedMention | None:
         row, column = self._field.cursor_location
@@ -185,6 +234,8 @@ class PromptCompletion:
                 return self._accept_mention(key)
             case "tab":
                 self.accept(send=False)
+            case "enter" if popup.is_marked and self._offered is not None and self._offered[0] == ARGUMENT:
+                return self._accept_value()
             case "enter" if popup.is_marked:
                 self.accept(send=True)
             case _:
@@ -195,6 +246,9 @@ class PromptCompletion:
         """Put the marked one into the prompt; Enter sends a name that stands there whole or takes no arguments."""
         if self._offered is not None and self._offered[0] == MENTION:
             self._accept_mention("tab")
+            return
+        if self._offered is not None and self._offered[0] == ARGUMENT:
+            self._accept_value()
             return
         field, candidate = self._field, self._popup.chosen
         self.close()
