@@ -19,6 +19,7 @@ from harness_tui.core.text import clean_for_display
 SUMMARIES = {
     "acp": "An agent for editors (Agent Client Protocol).",
     "auth": "Keys of model providers: add, list, remove.",
+    "chat": "The shell line by line: dumb terminals, screen readers, pipes.",
     "commands": "List, show, check, create and expand commands.",
     "config": "Show and check the configuration, import that of other tools.",
     "context": "What a request is made of: tokens part by part.",

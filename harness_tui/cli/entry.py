@@ -10,6 +10,7 @@ import sys
 VERBS = (
     "acp",
     "auth",
+    "chat",
     "commands",
     "config",
     "context",

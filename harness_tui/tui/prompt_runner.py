@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from harness_tui.core import intents as it
 from harness_tui.core.paths import short
 from harness_tui.core.text import clean_for_display, cut_end
+from harness_tui.library.typed_mention import TypedMention
 from harness_tui.tui.editing import lend_screen
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import ListRow, two_ends
 from harness_tui.tui.prompt.completing import PromptCompletion
-from harness_tui.tui.prompt.mention import TypedMention
 from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.screens.queue import QueueScreen
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness_tui.cli.forms import answer_at_terminal
+from harness_tui.cli.asking import StderrLines
 from harness_tui.core.events import QuestionAsked
 from harness_tui.core.values import Question, QuestionOption
+from harness_tui.plain.forms import answer_question
 
 SCHEMA = {
     "type": "object",
@@ -25,10 +26,11 @@ SCHEMA = {
 async def answered(asked: QuestionAsked, *lines: str) -> tuple[str, Any]:
     left = list(lines)
 
-    async def read_line(prompt: str) -> str:
-        return f"{left.pop(0)}\n" if left else ""
+    class Typed(StderrLines):
+        async def read_line(self, prompt: str) -> str | None:
+            return left.pop(0) if left else None
 
-    answer = await answer_at_terminal(asked, read_line)
+    answer = await answer_question(asked, Typed())
     assert answer.request == "r1"
     assert not left
     return answer.action, answer.content

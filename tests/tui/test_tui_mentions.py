@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness_tui.core import intents as it
 from harness_tui.library.lexer import find_mentions
-from harness_tui.tui.prompt.mention import mention_being_typed
+from harness_tui.library.typed_mention import mention_being_typed
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from harness_tui.library.slash_completion import (
     name_typed,
     value_being_typed,
 )
-from harness_tui.tui.prompt.mention import TypedMention, mention_being_typed
+from harness_tui.library.typed_mention import TypedMention, mention_being_typed
 
 if TYPE_CHECKING:
     from harness_tui.tui.backend_prompt import MentionRow
