@@ -70,6 +70,10 @@ class PromptAids(Protocol):
         """Let the person's editor have a text, and return it as they left it; the screen is theirs meanwhile."""
         ...
 
+    async def edit_named(self, name: str, text: str) -> str:
+        """Let the person's editor have a text as a file called like ``name``, and return it exactly as it is then."""
+        ...
+
     async def clipboard_image(self, session: str) -> str:
         """Keep the image in the clipboard with the session, and return how a message mentions it."""
         ...

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from harness_tui.core import intents as it
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.text import clean_for_display
 from harness_tui.library.own_commands import find_own, split_command
 from harness_tui.library.slash_completion import SlashCompleter
 from harness_tui.tui.approval.bar import GRACE_S, RequestBar
-from harness_tui.tui.approval.page import page_for
+from harness_tui.tui.approval.page import name_of, page_for
 from harness_tui.tui.backend import BackendSession
 from harness_tui.tui.backend_rows import TrustState
 from harness_tui.tui.host import Host, load_backend
@@ -21,6 +22,7 @@ from harness_tui.tui.prompt.popup import CompletionPopup
 from harness_tui.tui.prompt.queue import QueueView
 from harness_tui.tui.prompt_runner import PromptRunner
 from harness_tui.tui.reading_runner import ReadingRunner
+from harness_tui.tui.review_runner import ReviewRunner
 from harness_tui.tui.screens.trust import TrustDialog
 from harness_tui.tui.slash_runner import SlashRunner
 from harness_tui.tui.transcript.model import TranscriptModel
@@ -48,6 +50,7 @@ class Controller:
         self.panel = PanelRunner(app, self._host, self._run, self._focus)
         self._shown: TranscriptModel | None = None
         self._bar = RequestBar(app.palette, grace=grace)
+        self._bar.serve(ReviewRunner(app, self._host, self._run, self.answer))
         self._queue = QueueView(app.palette)
         self._popup = CompletionPopup(app.palette)
         self._completer = SlashCompleter(self._want_values)
@@ -266,11 +269,11 @@ class Controller:
                 self._app.prompt.refresh_completion()
                 self._app.prompt.focus()
             return
-        request = requests[0]
+        request, state = requests[0], self._host.presenter.state
+        waiting = [clean_for_display(name_of(item, state.title_of(item)), one_line=True) for item in requests[1:]]
         if self._bar.request != request.request:
             self._app.prompt.display = False
             self._app.prompt.close_completion()
-            state = self._host.presenter.state
-            self._bar.ask(page_for(request, state.title_of(request), state.root), len(requests) - 1)
+            self._bar.ask(page_for(request, state.title_of(request), state.root), waiting)
         else:
-            self._bar.update_waiting(len(requests) - 1)
+            self._bar.update_waiting(waiting)

@@ -14,6 +14,7 @@ from harness_tui.tui.row_list import RowList
 from harness_tui.tui.screens.library import LIBRARY_KEYS
 from harness_tui.tui.screens.offers import OFFER_KEYS
 from harness_tui.tui.screens.permissions import PERMISSION_KEYS
+from harness_tui.tui.screens.review import REVIEW_KEYS
 from harness_tui.tui.transcript.view import TranscriptView
 
 _NAMES = {
@@ -33,6 +34,8 @@ _REQUEST_KEYS = (
     ("↑ ↓ Enter", "Choose the marked answer"),
     ("Space", "Tick a part of a command, or not: without it the command does not run, and the model is told"),
     ("PgUp PgDn, Home End", "Scroll what would happen"),
+    ("v", "Review a change of files on the whole screen: take parts out, edit it, allow it"),
+    ("w", "Show which rules ask, and where they stand"),
     ("Esc", "No"),
 )
 
@@ -43,6 +46,7 @@ def help_lines(bindings: Iterable[BindingType], width: int) -> Sequence[Line]:
     _section(lines, "Prompt", PROMPT_KEYS, width)
     _section(lines, "Everywhere", keys_of(bindings), width)
     _section(lines, "When something waits for you", _REQUEST_KEYS, width)
+    _section(lines, "Review of a change", REVIEW_KEYS, width)
     _section(lines, "Transcript (Tab goes there)", keys_of(TranscriptView.BINDINGS), width)
     _section(lines, "Lists", keys_of(RowList.BINDINGS), width)
     _section(lines, "Side panel (F2)", PANEL_KEYS, width)

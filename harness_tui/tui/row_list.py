@@ -87,6 +87,15 @@ class RowList(Widget, can_focus=True):
         """Scroll by ``lines``, down where they are positive; the mark stays."""
         self._scroll(lines)
 
+    def mark_in_sight(self) -> None:
+        """Move a mark that is out of sight to the first row that is in it, where one can be marked."""
+        shown = [index for index, _ in self._lines[self._top : self._top + self.size.height]]
+        if self._marked not in shown:
+            place = next((index for index in shown if self._rows[index].key is not None), None)
+            if place is not None:
+                self._marked = place
+                self.refresh()
+
     def mark(self, key: Hashable) -> None:
         """Move the mark to ``key``, where there is such a row."""
         place = next((index for index, row in enumerate(self._rows) if row.key == key), None)

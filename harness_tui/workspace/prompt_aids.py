@@ -24,6 +24,7 @@ from harness_tui.workspace.mentions import Mentions
 if TYPE_CHECKING:
     from harness_tui.workspace.workspace import Workspace
 
+_NAME_CHARS: Final = 60
 _DRAFT_BYTES: Final = 16 * MIB
 
 
@@ -50,14 +51,22 @@ class PromptAids:
 
         Only while nothing else draws. Raises ``HarnessError``; then nothing is lost, the caller still has the text.
         """
-        with _draft(self._workspace.places.state / "drafts", text) as file:
+        added = "\n" if text else ""
+        return (await self.edit_named("message.md", text + added)).removesuffix("\n")
+
+    async def edit_named(self, name: str, text: str) -> str:
+        """Let the person's editor have ``text`` as a file that is called like ``name``, and return it as it is then.
+
+        Only while nothing else draws. Raises ``HarnessError``; then nothing is lost, the caller still has the text.
+        """
+        with _draft(self._workspace.places.state / "drafts", name, text) as file:
             argv = editor_command(self._workspace.options.environ, file)
             status = await self._workspace.children.foreground(argv, cwd=self._workspace.project.start)
             if status:
                 how = f"ended with {status}" if status > 0 else f"was ended by {signal.Signals(-status).name}"
                 raise HarnessError(f"the editor {Path(argv[0]).name} {how}; the text is as it was")
             data = await asyncio.to_thread(read_regular, file, max_bytes=_DRAFT_BYTES)
-        return data.decode("utf-8", "replace").removesuffix("\n")
+        return data.decode("utf-8", "replace")
 
     async def clipboard_image(self, session: str) -> str:
         """Keep the image in the clipboard with the session, and return how a message mentions it.
@@ -79,19 +88,19 @@ class PromptAids:
 
 
 @contextlib.contextmanager
-def _draft(folder: Path, text: str) -> Generator[Path]:
+def _draft(folder: Path, name: str, text: str) -> Generator[Path]:
     try:
         make_private_folder(folder)
-        descriptor, name = tempfile.mkstemp(prefix="message-", suffix=".md", dir=folder)
+        descriptor, path = tempfile.mkstemp(prefix="draft-", suffix=f"-{Path(name).name[-_NAME_CHARS:]}", dir=folder)
     except OSError as error:
         raise HarnessError(f"no file for the editor can be made: {error.strerror}", where=str(folder)) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8", "replace") + (b"\n" if text else b""))
-        yield Path(name)
+            file.write(text.encode("utf-8", "replace"))
+        yield Path(path)
     finally:
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            os.unlink(path)
 
 
 def _keep(path: Path, data: bytes) -> None:

@@ -358,6 +358,10 @@ class FakePromptAids:
         self._backend.calls.append(f"edit_text {text}")
         return self.edited(text)
 
+    async def edit_named(self, name: str, text: str) -> str:
+        self._backend.calls.append(f"edit_named {name}")
+        return self.edited(text)
+
     async def clipboard_image(self, session: str) -> str:
         if isinstance(self.image, HarnessError):
             raise self.image

@@ -6,7 +6,8 @@ anything with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -39,6 +40,18 @@ class AnswerEditor(MessageEditor):
     sends_empty = True
 
 
+class Reviews(Protocol):
+    """Who opens reviews of changes."""
+
+    def open(self, page: ApprovalPage, redraw: Callable[[], None]) -> None:
+        """Review what ``page`` asks about; ``redraw`` shows the page again afterwards."""
+        ...
+
+    def request_changed(self, request: str | None) -> None:
+        """Another request is asked now, or none."""
+        ...
+
+
 class RequestBar(Vertical):
     """Asks one request at a time; hidden while nothing waits."""
 
@@ -56,10 +69,11 @@ class RequestBar(Vertical):
         self._view = RequestView(palette)
         self._editor = AnswerEditor(id="note")
         self._page: ApprovalPage | QuestionPage | None = None
-        self._waiting = 0
+        self._waiting: tuple[str, ...] = ()
         self._height = 0
         self._drawn_width = 0
         self._grace = grace
+        self._reviews: Reviews | None = None
         self._grace_timer: Timer | None = None
         self.display = False
 
@@ -79,9 +93,15 @@ class RequestBar(Vertical):
         """Whether keys are ignored yet."""
         return self._grace_timer is not None
 
-    def ask(self, page: ApprovalPage | QuestionPage, waiting: int) -> None:
-        """Ask ``page``; ``waiting`` more requests come after it."""
-        self._page, self._waiting, self._height = page, waiting, 0
+    def serve(self, reviews: Reviews) -> None:
+        """Let ``reviews`` open the review of a change."""
+        self._reviews = reviews
+
+    def ask(self, page: ApprovalPage | QuestionPage, waiting: Sequence[str] = ()) -> None:
+        """Ask ``page``; those called ``waiting`` come after it."""
+        if self._reviews is not None:
+            self._reviews.request_changed(page.request)
+        self._page, self._waiting, self._height = page, tuple(waiting), 0
         self.display = True
         self._view.marked = page.first
         self._view.to_top()
@@ -94,14 +114,16 @@ class RequestBar(Vertical):
         """Take the focus back."""
         (self._editor if self._editor.display else self._view).focus()
 
-    def update_waiting(self, waiting: int) -> None:
-        """Another number of requests waits behind this one."""
-        if waiting != self._waiting:
-            self._waiting = waiting
+    def update_waiting(self, waiting: Sequence[str]) -> None:
+        """Other requests wait behind this one."""
+        if tuple(waiting) != self._waiting:
+            self._waiting = tuple(waiting)
             self._draw()
 
     def leave(self) -> None:
         """Nothing waits any more."""
+        if self._reviews is not None:
+            self._reviews.request_changed(None)
         self._page = None
         self._stop_grace()
         self._editor.take_text()
@@ -148,16 +170,24 @@ class RequestBar(Vertical):
                 self._take(self._page.escape())
             case "home" | "end":
                 self._view.scroll_body(-(10**6) if event.key == "home" else 10**6)
-            case key if key.isdigit():
-                place = next((place for place, entry in enumerate(entries) if entry.key == key), None)
-                if place is not None:
-                    self._take_number(place, entries[place])
-            case key if len(key) == 1 and key.isalpha() and self._editor.display:
-                self._editor.focus()  # an answer of one's own, beside those that are offered
-                self._editor.insert(key)
-            case _:
-                pass
+            case key:
+                self._take_letter(key, self._page)
         self._draw()
+
+    def _take_letter(self, key: str, page: ApprovalPage | QuestionPage) -> None:
+        """Take the key of an entry, or one that shows more of what an approval is about."""
+        entries = page.entries()
+        place = next((place for place, entry in enumerate(entries) if entry.key == key), None)
+        if place is not None:
+            self._take_number(place, entries[place])
+        elif isinstance(page, ApprovalPage) and key == "w":
+            page.toggle_why()
+            self._view.to_top()
+        elif isinstance(page, ApprovalPage) and key == "v" and page.can_review and self._reviews is not None:
+            self._reviews.open(page, self._draw)
+        elif len(key) == 1 and key.isalpha() and self._editor.display:
+            self._editor.focus()  # an answer of one's own, beside those that are offered
+            self._editor.insert(key)
 
     @on(RequestView.EntryClicked)
     def _on_entry_clicked(self, event: RequestView.EntryClicked) -> None:
@@ -254,7 +284,9 @@ class RequestBar(Vertical):
         self._editor.invite(prompt or "")
 
     def _hint(self, page: ApprovalPage | QuestionPage) -> str:
-        more = f" · {self._waiting} more wait" if self._waiting else ""
+        more = f" · then: {self._waiting[0]}" if self._waiting else ""
+        if len(self._waiting) > 1:
+            more = f" · {len(self._waiting)} more, next: {self._waiting[0]}"
         if self.in_grace:
             return f"… keys are taken in a moment{more}"
         if page.text_prompt is not None:

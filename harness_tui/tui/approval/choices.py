@@ -113,6 +113,16 @@ def title_of(event: ev.PermissionRequested, call_title: str) -> str:
     return f"Allow {_shown(event.permission)}: {title}?" if title else f"Allow {_shown(event.permission)}?"
 
 
+def why_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
+    """Say which rules ask, each with where it stands, and for what."""
+    lines: list[Line] = []
+    for rule in event.asked_by or ("what asks is not known",):
+        lines += wrap([("asked by ", "muted"), (_shown(rule), "")], width, rest=(("  ", ""),))
+    for pattern in event.patterns:
+        lines += wrap([("for ", "muted"), (_shown(pattern), "")], width, rest=(("    ", ""),))
+    return [*lines, ()]
+
+
 def preview_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
     """Draw what would happen, whole: whoever shows it scrolls."""
     lines: list[Line] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness_tui.core import events as ev
-from harness_tui.core.event_parts import CommandPart, CommandPreview
+from harness_tui.core.event_parts import CommandPart, CommandPreview, DiffPreview, FileEdit
 from harness_tui.core.forms import FormError, FormRun, read_answer
 from harness_tui.core.text import clean_for_display, cut_end
 from harness_tui.tui.approval.choices import (
@@ -23,6 +23,7 @@ from harness_tui.tui.approval.choices import (
     part_text,
     preview_lines,
     title_of,
+    why_lines,
 )
 from harness_tui.tui.lines import Line, wrap
 
@@ -57,9 +58,11 @@ class ApprovalPage:
     def __init__(self, event: ev.PermissionRequested, call_title: str, root: str = "") -> None:
         self.request = event.request
         self.head = title_of(event, call_title)
+        self.title = call_title or self.head
         self.error = ""
         self.text_prompt: str | None = None
         self._event = event
+        self._original = event.preview
         self._root = root
         self._choices = choices_for(event, root)
         self._noting: Choice | None = None
@@ -68,6 +71,33 @@ class ApprovalPage:
         if isinstance(event.preview, CommandPreview) and len(event.preview.parts) > 1:
             self._parts = event.preview.parts
         self._left_out: set[int] = set()
+        self._edits: tuple[FileEdit, ...] = ()
+        self._reviewed = ""
+        self._why = False
+
+    @property
+    def can_review(self) -> bool:
+        """Whether it is about a change of files."""
+        return isinstance(self._event.preview, DiffPreview)
+
+    def toggle_why(self) -> None:
+        """Show which rules ask, or show that no longer."""
+        self._why, self._drawn = not self._why, None
+
+    def use_review(self, edits: tuple[FileEdit, ...], summary: str, text: str, *, empty: bool) -> None:
+        """Take what a review came to: what is allowed from now on, and its diff."""
+        self._edits, self._reviewed, self._drawn = edits, summary, None
+        self.error = "nothing of the change is left: say no, or review it again" if empty else ""
+        if isinstance(self._original, DiffPreview):
+            preview = replace(self._original, text=text, files=None) if edits else self._original
+            self._event = replace(self._event, preview=preview)
+
+    def allow_once(self) -> Answer:
+        """Return the answer that allows it once, as it was reviewed."""
+        return self._with_edits(Choice("", "allow", scope="once").answer(self.request))
+
+    def _with_edits(self, answer: Answer) -> Answer:
+        return replace(answer, edits=self._edits) if self._edits and answer.action == "allow" else answer
 
     @property
     def first(self) -> int:
@@ -78,18 +108,27 @@ class ApprovalPage:
     def hint(self) -> str:
         """What the keys do."""
         keys = f"{_keys(len(self._choices))} or ↑↓ Enter"
-        return f"{keys} · Space ticks · Esc says no" if self._parts else f"{keys} · Esc says no"
+        more = " · Space ticks" if self._parts else " · v review" if self.can_review else ""
+        return f"{keys}{more} · w why · Esc says no"
 
     def body(self, width: int) -> list[Line]:
         """Draw the preview; it is drawn again at every key, and may be long."""
         if self._drawn is None or self._drawn[0] != width:
-            self._drawn = (width, preview_lines(self._event, width))
+            lines = why_lines(self._event, width) if self._why else []
+            if self._reviewed:
+                lines += wrap([(f"as you reviewed it: {self._reviewed}", "warning")], width)
+            self._drawn = (width, [*lines, *preview_lines(self._event, width)])
         return self._drawn[1]
 
     def entries(self) -> list[Entry]:
         """Return the parts, then the choices."""
-        choices = [Entry(choice.label, choice.rules, brief=choice.brief, verb=choice.verb) for choice in self._choices]
+        choices = [
+            Entry(self._label(choice), choice.rules, brief=choice.brief, verb=choice.verb) for choice in self._choices
+        ]
         return [*(self._part_entry(place) for place in range(len(self._parts))), *numbered(choices)]
+
+    def _label(self, choice: Choice) -> str:
+        return f"{choice.label}, as reviewed" if self._edits and choice.action == "allow" else choice.label
 
     def _part_entry(self, place: int) -> Entry:
         text, decision = part_text(self._parts[place])
@@ -104,7 +143,7 @@ class ApprovalPage:
         if choice.wants_note:
             self._noting, self.text_prompt = choice, "What should the model do instead?"
             return None
-        return choice.answer(self.request)
+        return self._with_edits(choice.answer(self.request))
 
     def _tick(self, place: int) -> None:
         self._left_out ^= {place}
@@ -247,3 +286,8 @@ def page_for(
 ) -> ApprovalPage | QuestionPage:
     """Return the page of a request; paths below ``root`` are shown from there."""
     return ApprovalPage(event, call_title, root) if isinstance(event, ev.PermissionRequested) else QuestionPage(event)
+
+
+def name_of(event: ev.PermissionRequested | ev.QuestionAsked, call_title: str) -> str:
+    """Return what a request is called while it waits behind another one."""
+    return title_of(event, call_title) if isinstance(event, ev.PermissionRequested) else event.title

@@ -77,7 +77,7 @@ class ToolForm(Dialog[dict[str, Any] | None]):
 
     def on_mount(self) -> None:
         """Ask."""
-        self._bar.ask(FormPage(self._event, self._send, self._filled), 0)
+        self._bar.ask(FormPage(self._event, self._send, self._filled))
 
     @on(RequestBar.Answered)
     def _on_answered(self, event: RequestBar.Answered) -> None:
@@ -95,7 +95,7 @@ class ToolForm(Dialog[dict[str, Any] | None]):
             return
         page = FormPage(self._event, self._send, content)
         page.error = fault
-        self._bar.ask(page, 0)
+        self._bar.ask(page)
 
     @on(events.Key)
     def _on_key_pressed(self, event: events.Key) -> None:

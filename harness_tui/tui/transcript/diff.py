@@ -65,10 +65,15 @@ def parse_diff(text: str) -> list[DiffRow]:
     while rows and rows[-1].sign == " " and not rows[-1].text:
         rows.pop()
     for removed, added in changed_runs(rows):
-        if len(removed) == len(added) <= _MAX_PAIRS:
-            for before, after in zip(removed, added, strict=True):
-                _mark_words(before, after)
+        mark_words(removed, added)
     return rows
+
+
+def mark_words(removed: Sequence[DiffRow], added: Sequence[DiffRow]) -> None:
+    """Mark what differs within lines that take the place of as many others."""
+    if len(removed) == len(added) <= _MAX_PAIRS:
+        for before, after in zip(removed, added, strict=True):
+            _mark_words(before, after)
 
 
 class _Reader:
@@ -149,9 +154,9 @@ def _colour_side(rows: list[DiffRow], highlighter: Highlighter) -> None:
             row.spans = spans
 
 
-def unified_lines(rows: Sequence[DiffRow], width: int) -> list[Line]:
-    """Draw rows one under the other, within ``width`` cells."""
-    digits = max((len(str(_number(row))) for row in rows), default=1)
+def unified_lines(rows: Sequence[DiffRow], width: int, digits: int | None = None) -> list[Line]:
+    """Draw rows one under the other, within ``width`` cells; line numbers take ``digits``, or as many as are needed."""
+    digits = digits or max((len(str(_number(row))) for row in rows), default=1)
     lines: list[Line] = []
     for row in rows:
         number = _number(row)

@@ -15,11 +15,15 @@ SPLIT_CELLS: Final = 117
 _BETWEEN: Final[Line] = ((" │ ", "muted"),)
 
 
-def split_lines(rows: Sequence[DiffRow], width: int) -> list[Line]:
-    """Draw rows in two columns within ``width`` cells; what replaces something stands beside it."""
+def split_lines(rows: Sequence[DiffRow], width: int, digits: int | None = None) -> list[Line]:
+    """Draw rows in two columns within ``width`` cells; what replaces something stands beside it.
+
+    Line numbers take ``digits``, or as many as are needed.
+    """
     left = (width - 3) // 2
     right = width - 3 - left
-    digits = max((len(str(number)) for row in rows for number in (row.old, row.new) if number is not None), default=1)
+    numbers = (number for row in rows for number in (row.old, row.new) if number is not None)
+    digits = digits or max((len(str(number)) for number in numbers), default=1)
     lines: list[Line] = []
     for one, other in _pairs(rows):
         if one is not None and one.sign in "@#\\":
