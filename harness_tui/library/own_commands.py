@@ -17,8 +17,6 @@ class OwnCommand:
     missing: str = ""
 
 
-_LATER: Final = "not in this version yet"
-
 OWN_COMMANDS: Final = (
     OwnCommand("help", "Keys and commands"),
     OwnCommand("new", "Start a new session", aliases=("clear",)),
@@ -44,8 +42,9 @@ OWN_COMMANDS: Final = (
     OwnCommand("context", "What a request is made of, with a switch for each part"),
     OwnCommand("undo", "Take back the latest run: its messages and its changes of files", "[run]"),
     OwnCommand("redo", "Put the run in force again that was taken back last"),
-    OwnCommand("config", "Settings", missing=f"{_LATER}; `harness config show` shows them"),
-    OwnCommand("theme", "Colours", missing=f"{_LATER}; the terminal's own colours are used"),
+    OwnCommand("config", "Settings: search, read what they mean, change them", "[part of a name]"),
+    OwnCommand("theme", "Choose the colours", "[name]"),
+    OwnCommand("logs", "The program's own log"),
     OwnCommand("export", "Write the session to a file", "[md|json|html|file]"),
     OwnCommand("copy", "Copy the last answer, its last code block, or what is marked", "[answer|code|block]"),
     OwnCommand("rewind", "Go back to before an earlier message: what was said, the files, or both"),

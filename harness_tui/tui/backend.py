@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         TurnRow,
     )
     from harness_tui.tui.backend_servers import ServerOffers
+    from harness_tui.tui.backend_settings import SettingsAccess
 
 
 class StartOptions(Protocol):
@@ -118,6 +119,11 @@ class Backend(Protocol):
     @property
     def library(self) -> LibraryFiles:
         """Commands and skills."""
+        ...
+
+    @property
+    def settings(self) -> SettingsAccess:
+        """The configuration."""
         ...
 
     @property

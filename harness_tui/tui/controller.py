@@ -24,6 +24,7 @@ from harness_tui.tui.prompt_runner import PromptRunner
 from harness_tui.tui.reading_runner import ReadingRunner
 from harness_tui.tui.review_runner import ReviewRunner
 from harness_tui.tui.screens.trust import TrustDialog
+from harness_tui.tui.settings_runner import SettingsRunner
 from harness_tui.tui.slash_runner import SlashRunner
 from harness_tui.tui.transcript.model import TranscriptModel
 
@@ -46,7 +47,8 @@ class Controller:
         self._host = Host(load_backend(app.backend_name, app.start_folder, app.options), self._draw)
         self._host.has_focus = lambda: app.app_focus
         self.reading = app.reading = ReadingRunner(app, self._host)
-        self.slash = SlashRunner(app, self._host, self.refresh_library)
+        self.settings = SettingsRunner(app, self._host, self._run)
+        self.slash = SlashRunner(app, self._host, self.refresh_library, self.settings)
         self.panel = PanelRunner(app, self._host, self._run, self._focus)
         self._shown: TranscriptModel | None = None
         self._bar = RequestBar(app.palette, grace=grace)
@@ -80,6 +82,7 @@ class Controller:
             self._app.status.say("the project could not be opened; Ctrl+Q leaves")
             return
         self._trust = info.trust
+        self._run(host.guarded(self.settings.take_up()))
         self._run(self.prompt.load_history())
         self._run(self.refresh_library())
         self._run(self._follow_library(), "library")

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -78,6 +78,7 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
 
     app = HarnessApp(start, options or Options(), backend)
     use_terminal_driver(app)
+    app.options = replace(app.options, mouse=_use_start_values(app))
     guarding = guard.install(app)
     try:
         code = asyncio.run(run_app(app, force, terminal=descriptor))
@@ -91,6 +92,25 @@ def run(start: Path, *, options: Options | None = None, backend: str = BACKEND) 
     _let_go_of_a_dead_terminal()
     _end_without_stuck_threads(code)
     return code
+
+
+def _use_start_values(app: HarnessApp) -> bool:
+    """Let the first frame look as it is configured; return whether the mouse is ours."""
+    from harness_tui.config.places import Places
+    from harness_tui.core.errors import HarnessError
+
+    try:
+        file = Places.from_environment().start_file
+    except HarnessError:  # told when the project is opened
+        return app.options.mouse
+    if not file.exists():
+        return app.options.mouse
+    from harness_tui.config.start_values import read_start_values
+
+    values = read_start_values(file)
+    app.appearance.use_start_values(values)
+    look = values.get("look")
+    return app.options.mouse and not (isinstance(look, dict) and look.get("mouse") is False)
 
 
 def _reported(error: BaseException) -> Path | None:

@@ -18,24 +18,32 @@ from harness_tui.tui.screens.picker import Picker
 from harness_tui.tui.screens.reader import Reader
 from harness_tui.tui.server_commands import server_command
 from harness_tui.tui.session_runner import SessionRunner
+from harness_tui.tui.settings_runner import SettingsRunner
 
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
     from harness_tui.tui.panels.library import View
 
-_VALUES: Final = frozenset({"agent", "call", "copy", "export", "mode", "model"})
+_VALUES: Final = frozenset({"agent", "call", "copy", "export", "mode", "model", "theme"})
 _ASK_AGAIN_S: Final = 5.0
 
 
 class SlashRunner:
     """Runs own commands for the app."""
 
-    def __init__(self, app: HarnessApp, host: Host, refresh_library: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        app: HarnessApp,
+        host: Host,
+        refresh_library: Callable[[], Awaitable[None]],
+        settings: SettingsRunner,
+    ) -> None:
         self._app = app
         self._host = host
         self._refresh_library = refresh_library
         self._asked: dict[str, float] = {}
         self._sessions = SessionRunner(app, host, self._pick)
+        self._settings = settings
 
     async def run(self, command: OwnCommand, arguments: str) -> None:
         """Run one command."""
@@ -73,12 +81,10 @@ class SlashRunner:
         match name:
             case "resume" | "fork" | "export":
                 await self._sessions.run(name, arguments)
-            case "model":
-                await self._set_model(arguments)
-            case "agent":
-                await self._set_agent(arguments)
-            case "mode":
-                await self._set_mode(arguments)
+            case "model" | "agent" | "mode":
+                await {"model": self._set_model, "agent": self._set_agent, "mode": self._set_mode}[name](arguments)
+            case "theme" | "config" | "logs":
+                await self._settings.command(name, arguments)
             case "call":
                 await self._call(arguments)
             case "compact":
@@ -143,6 +149,8 @@ class SlashRunner:
                 return [(tool, "") for tool in await backend.tools()]
             case "copy":
                 return [("answer", "the last answer"), ("code", "its last code block"), ("block", "what is marked")]
+            case "theme":
+                return [(theme.name, theme.about) for theme in await self._settings.themes()]
             case "export":
                 return [("md", "Markdown"), ("json", "every event"), ("html", "a page")]
             case _:

@@ -37,6 +37,7 @@ from harness_tui.workspace.rows import (
     TrustState,
     trust_rows,
 )
+from harness_tui.workspace.settings import WorkspaceSettings
 from harness_tui.workspace.turns import TurnRow, turn_rows
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
@@ -196,6 +197,11 @@ class WorkspaceBackend:
         if self._prompt is None:
             self._prompt = PromptAids(self.workspace)
         return self._prompt
+
+    @property
+    def settings(self) -> WorkspaceSettings:
+        """The configuration."""
+        return WorkspaceSettings(self.workspace)
 
     @property
     def servers(self) -> ServerOffers:

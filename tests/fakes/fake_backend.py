@@ -9,6 +9,7 @@ from typing import Any
 
 from fakes.fake_servers import FakeServers
 
+from fakes.fake_settings import FakeSettings
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.bus import EventStream, Subscription
@@ -444,6 +445,7 @@ class FakeBackend:
     library_changed: asyncio.Event = field(default_factory=asyncio.Event)
     screen: dict[str, Any] = field(default_factory=dict[str, Any])
     servers: FakeServers = field(default_factory=FakeServers)
+    settings: FakeSettings = field(default_factory=FakeSettings)
     recorded_changes: Sequence[Any] = ()
     copied: list[str] = field(default_factory=list[str])
     copy_tool: str = "tool"

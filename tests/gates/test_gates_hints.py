@@ -97,7 +97,7 @@ def test_every_hint_of_the_documents_leads_somewhere(root: Path) -> None:
         ("`harness trust ./here`", []),
         ("untrusted folder: /trust", []),
         ("see `/permisions`", ["/permisions"]),
-        ("`/theme` changes colours", ["/theme"]),  # known, and not there yet
+        ("`/themes` changes colours", ["/themes"]),
         ("in /dev/null or /tmp", []),
         ("`/project:name`, and /nosuch: nothing", ["/nosuch"]),  # what stands in front of a name is none
         ("and/or <x/y> https://a/b", []),
