@@ -60,7 +60,7 @@ def test_a_long_session_is_searched_in_slices_and_what_is_new_is_looked_at_again
 
 
 def test_matches_are_highlighted_by_cells_also_behind_wide_text() -> None:
-    row = Strip([Segment("日本 ab", Style(bold=True)), Segment("ab e\u0301ab", None)])
+    row = Strip([Segment("日本 ab", Style(bold=True)), Segment("ab e\u0301 ab", None)])
     shown = Search("ab").show(row, current=False)
     assert shown.text == row.text
     assert shown.cell_length == row.cell_length
@@ -70,9 +70,8 @@ def test_matches_are_highlighted_by_cells_also_behind_wide_text() -> None:
 def test_a_selection_leaves_the_frame_out_and_joins_what_was_wrapped() -> None:
     block = MarkdownBlock("x")
     block.index = 0
-    rows = [
-        Strip([Segment(text)]) for text in ("● One", "", "  │ python", "  │   def f", "  │↪(x):", "  ▌ quote", "✓ Run")
-    ]
+    texts = ("● One", "", "  │ python", "  │   def f", "  │↪(x):", "  ▌ quote", "✓ Run")
+    rows = [Strip([Segment(text.ljust(20))]) for text in texts]
     whole = Selection(Point(block, 0), Point(block, 6), lines=True)
     assert whole.text(lambda _: rows) == "One\n\npython\n  def f(x):\nquote\n✓ Run"
     part = Selection(Point(block, 3, 6), Point(block, 0, 2))  # from below to above

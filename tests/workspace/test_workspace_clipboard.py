@@ -55,7 +55,7 @@ async def test_without_a_tool_nothing_is_started(tmp_path: Path) -> None:
     registry = ChildRegistry(tmp_path / "state")
     try:
         assert await copy_text(registry, "x", {"DISPLAY": ":0", "PATH": str(tmp_path)}, tmp_path) == ""
-        assert await registry.list() == []
+        assert list(registry.list()) == []
     finally:
         await registry.close()
 
