@@ -45,7 +45,9 @@ class HarnessApp(ReadingApp):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-broad")]  # noqa: RUF012 - declared so by Textual
     VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "escape", "Cancel the run; leave a panel; twice: go back to before an earlier message", show=False),
+        Binding(
+            "escape", "escape", "Cancel the run; leave a panel; twice: go back to before an earlier message", show=False
+        ),
         Binding("ctrl+c", "interrupt", "Cancel, or clear the prompt; twice leaves", show=False),
         Binding("ctrl+d", "end_of_input", "Leave, in the empty prompt", show=False),
         Binding("ctrl+q", "leave", "Leave", show=False),
@@ -55,6 +57,8 @@ class HarnessApp(ReadingApp):
         Binding("ctrl+t", "session('next_agent')", "Next agent", show=False),
         Binding("f5", "session('hand_over')", "Let build carry out the plan", show=False),
         *ReadingApp.BINDINGS,
+        Binding("ctrl+p", "open('palette')", "Everything that can be done, by its name", show=False, priority=True),
+        Binding("f9,alt+j", "open('jump')", "Letters to jump to what is in sight", show=False),
         Binding("f1", "help", "Help", show=False),
     ]
 
@@ -126,9 +130,17 @@ class HarnessApp(ReadingApp):
         self.prompt.post_message(PromptField.Wanted("editor"))
 
     def insert_prompt(self, text: str) -> None:
-        """Put ``text`` into the prompt and go there."""
+        """Put ``text`` into the prompt and go there, or to the request that stands in its place."""
         self.prompt.set_text(text)
-        self.prompt.focus()
+        if self.prompt.display:
+            self.prompt.focus()
+        else:
+            self.focus_request()
+
+    def focus_request(self) -> None:
+        """Go to the request that stands in the prompt's place."""
+        if self.controller is not None:
+            self.controller.focus_request()
 
     # --- prompt --------------------------------------------------------------------------------------
 
@@ -246,6 +258,11 @@ class HarnessApp(ReadingApp):
         """Go to the next mode."""
         if self.controller is not None:
             self.controller.next_mode()
+
+    def action_open(self, what: str) -> None:
+        """Open the command palette or jump mode."""
+        if self.controller is not None:
+            self.controller.open_over(what)
 
     def action_session(self, what: Literal["next_agent", "hand_over"]) -> None:
         """Do something with the session."""

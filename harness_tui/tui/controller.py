@@ -16,6 +16,7 @@ from harness_tui.tui.approval.page import name_of, page_for
 from harness_tui.tui.backend import BackendSession
 from harness_tui.tui.backend_rows import TrustState
 from harness_tui.tui.host import Host, load_backend
+from harness_tui.tui.open_runner import OpenRunner
 from harness_tui.tui.panel_runner import PanelRunner
 from harness_tui.tui.preview_runner import PreviewRunner
 from harness_tui.tui.prompt.popup import CompletionPopup
@@ -49,6 +50,7 @@ class Controller:
         self.reading = app.reading = ReadingRunner(app, self._host)
         self.settings = SettingsRunner(app, self._host, self._run)
         self.slash = SlashRunner(app, self._host, self.refresh_library, self.settings)
+        self._open = OpenRunner(app, self._host, self.settings, self.slash.run_named)
         self.panel = PanelRunner(app, self._host, self._run, self._focus)
         self._shown: TranscriptModel | None = None
         self._bar = RequestBar(app.palette, grace=grace)
@@ -157,6 +159,11 @@ class Controller:
         self._run(self._host.send(answer))
         self._draw()
 
+    def open_over(self, what: str) -> None:
+        """Open the command palette or jump mode."""
+        if self.ready:
+            self._run(self._open.open(what))
+
     def next_mode(self) -> None:
         """Go to the next mode."""
         self._run(self.slash.next_mode())
@@ -220,6 +227,10 @@ class Controller:
             await self.refresh_library()
         else:
             await self._host.guarded(self._host.backend.dismiss_trust())
+
+    def focus_request(self) -> None:
+        """Go to the request, from keys that were meant for the prompt: for a moment it takes none."""
+        self._bar.take_focus(typed=True)
 
     def _focus(self) -> None:
         if self._bar.display:

@@ -66,6 +66,13 @@ def help_lines(bindings: Iterable[BindingType], width: int) -> Sequence[Line]:
     return lines
 
 
+def key_lines(rows: Sequence[tuple[str, str]], width: int) -> Sequence[Line]:
+    """Return keys with what they do, for a screen that has its own."""
+    lines: list[Line] = []
+    _section(lines, "Keys", rows, width)
+    return lines
+
+
 def keys_of(bindings: Iterable[BindingType]) -> list[tuple[str, str]]:
     """Return ``(keys, description)`` of bindings that have a description."""
     found = [binding for binding in bindings if isinstance(binding, Binding) and binding.description]

@@ -59,8 +59,15 @@ class ReadingApp(App[None]):
 
     @on(TranscriptView.Typed)
     def _on_typed_away(self, event: TranscriptView.Typed) -> None:
+        if not self.prompt.display:  # a request stands in its place: what is typed must not go where nobody sees it
+            self.focus_request()
+            return
         self.prompt.focus()
         self.prompt.insert(event.character)
+
+    def focus_request(self) -> None:
+        """Go to the request that stands in the prompt's place."""
+        raise NotImplementedError
 
     @on(TranscriptView.Scrolled)
     def _on_scrolled(self, event: TranscriptView.Scrolled) -> None:

@@ -198,7 +198,7 @@ async def test_further_requests_wait_visibly(open_app: Any) -> None:
     second = ev.QuestionAsked("q1", "docs", "Which one?", url="https://example.test/")
     async with open_app() as (app, pilot, backend):
         backend.session.publish(START, REQUEST, second, run=RUN)
-        await until(lambda: "1 more wait" in screen_text(app))
+        await until(lambda: "then: docs asks: Which one?" in screen_text(app))
         await pilot.press("escape")
         await until(lambda: "docs asks: Which one?" in screen_text(app))
         assert backend.session.sent == [it.Answer("req_1", "deny")]

@@ -57,6 +57,7 @@ def test_lines_between_parts_are_shown_once_and_at_most_three_around_them() -> N
 def test_an_edited_text_is_what_is_written_and_can_be_forgotten() -> None:
     file = FileReview(FILE)
     file.tick(0)
+    assert file.present() == BEFORE.replace("line 18\n", "line 18\nline 18b\n")
     file.edit("mine\n")
     assert (file.edited, file.taken, file.edits()) == (True, 1, (FileEdit("a.py", "mine\n"),))
     file.edit(BEFORE)
@@ -153,7 +154,9 @@ async def test_a_part_is_taken_out_and_the_rest_is_allowed(open_app: Any) -> Non
     async with open_app() as (app, pilot, backend):
         await reviewing(app, pilot, backend, FILE)
         await until(lambda: "[x] part 1 of 2" in screen_text(app))
-        await pilot.press("space")
+        await pilot.press("f1")
+        await until(lambda: "Take a part of the change out" in screen_text(app))
+        await pilot.press("escape", "space")
         await until(lambda: "[ ] part 1 of 2" in screen_text(app) and "1 of 2 parts" in screen_text(app))
         await pilot.press("y")
         await until(lambda: bool(answers(backend)))
@@ -207,6 +210,18 @@ async def test_a_change_that_cannot_be_reviewed_says_why(open_app: Any, monkeypa
         monkeypatch.setattr(backend.session, "proposal", fail)
         await reviewing(app, pilot, backend)
         await until(lambda: "cannot be reviewed: the file is not UTF-8" in screen_text(app))
+
+
+async def test_what_is_typed_elsewhere_while_a_request_waits_goes_nowhere_unseen(open_app: Any) -> None:
+    async with open_app(grace=30.0) as (app, pilot, backend):
+        backend.session.publish(asked(), run="run_1")
+        await until(lambda: app.controller._bar.display)
+        app.controller._bar._end_grace()
+        await pilot.press("f2")
+        await until(lambda: "Diagnostics 0" in screen_text(app))
+        await pilot.press("1", "enter")
+        await until(lambda: "keys are taken in a moment" in screen_text(app))
+        assert (app.prompt.text, backend.session.sent) == ("", [])
 
 
 async def test_a_second_request_waits_in_sight(open_app: Any) -> None:

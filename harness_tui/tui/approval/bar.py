@@ -110,8 +110,11 @@ class RequestBar(Vertical):
         if page.entries() or not self._editor.display:  # else what is asked for is written
             self._view.focus()
 
-    def take_focus(self) -> None:
-        """Take the focus back."""
+    def take_focus(self, *, typed: bool = False) -> None:
+        """Take the focus back; where somebody has ``typed`` it is as fresh as a new request."""
+        if typed:
+            self._start_grace()
+            self._draw()
         (self._editor if self._editor.display else self._view).focus()
 
     def update_waiting(self, waiting: Sequence[str]) -> None:

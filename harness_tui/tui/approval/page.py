@@ -290,4 +290,6 @@ def page_for(
 
 def name_of(event: ev.PermissionRequested | ev.QuestionAsked, call_title: str) -> str:
     """Return what a request is called while it waits behind another one."""
-    return title_of(event, call_title) if isinstance(event, ev.PermissionRequested) else event.title
+    if isinstance(event, ev.PermissionRequested):
+        return title_of(event, call_title)
+    return f"{event.source} asks: {event.title}" if event.source else event.title

@@ -91,6 +91,11 @@ class FileReview:
             place = part.b
         return "".join([*lines, *self.old_lines[place:]])
 
+    def present(self) -> str:
+        """Return the text as the parts that are taken make it: what an editor begins with."""
+        result = self.result()
+        return "".join(self.old_lines) if result is None else result
+
     def edits(self) -> tuple[FileEdit, ...]:
         """Return what differs from the proposal, as an answer tells it."""
         result = self.result()

@@ -16,6 +16,7 @@ from harness_tui.tui.lines import Line, ListRow, cells, cut_cells_start, two_end
 from harness_tui.tui.row_list import RowList
 from harness_tui.tui.screens.dialog import Dialog
 from harness_tui.tui.screens.heading import Heading
+from harness_tui.tui.screens.reader import Reader
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
 from harness_tui.tui.transcript.diff import DiffRow, colour, unified_lines
@@ -74,6 +75,7 @@ class ReviewScreen(Dialog[Outcome]):
 
     def __init__(self, palette: Palette, title: str, review: Review, highlighter: Highlighter, edit: EditText) -> None:
         super().__init__()
+        self._palette = palette
         self._title = clean_for_display(title, one_line=True)
         self._review = review
         self._highlighter = highlighter
@@ -193,11 +195,18 @@ class ReviewScreen(Dialog[Outcome]):
             case "s":
                 self._split = not (self._split if self._split is not None else self._parts.size.width >= SPLIT_CELLS)
                 self._update()
+            case "f1" | "question_mark":
+                self._show_keys()
             case "space" | "enter" | "a" | "u" | "e":
                 await self._alter(key)
             case _:
                 return False
         return True
+
+    def _show_keys(self) -> None:
+        from harness_tui.tui.help import key_lines  # it lists the keys of this screen too
+
+        self.app.push_screen(Reader(self._palette, self._title, lambda width: key_lines(REVIEW_KEYS, width)))
 
     async def _alter(self, key: str) -> None:
         file, part = self._present, self._parts.marked
@@ -210,8 +219,9 @@ class ReviewScreen(Dialog[Outcome]):
             case "u":
                 file.reset()
             case "e":
-                text, self._problem = await self._edit(file.path, file.text)
-                if text is not None and text != file.text:
+                present = file.present()
+                text, self._problem = await self._edit(file.path, present)
+                if text is not None and text != present:
                     file.edit(text)
             case _:
                 pass
