@@ -74,7 +74,7 @@ class Admitter:
         agents = (self._agent, *state.above)
         folders = await folder_grants(state.parts, agents, checks, session=state.approvals, mode=state.mode)
         gate_call = self._gate_call(call, tool, checks, folders)
-        decision = self._decide(gate_call) if checks else None
+        decision = strictest_of(self._state, gate_call) if checks else None
         if decision is None or decision.action != "deny":
             blocked = await self._before_tool(call, gated=decision is not None)
             if blocked is not None:
@@ -99,16 +99,6 @@ class Admitter:
         sessions = [self._state.id] if parent is None else [self._state.id, parent.session]
         skills = dict.fromkeys(skill for session in sessions for skill in activations.of_servers(session))
         return [Check("skill_code", skill) for skill in skills]
-
-    def _decide(self, call: GateCall) -> GateDecision:
-        """Return the strictest of what the agent and those above it may do; on a tie the agent's own."""
-        decision = self._state.parts.gate.decide(call)
-        for agent in self._state.above:
-            as_that = replace(call, agent=agent.name, agent_rules=agent.permission)
-            other = self._state.parts.gate.decide(as_that)
-            if _STRICTNESS[other.action] > _STRICTNESS[decision.action]:
-                decision = other
-        return decision
 
     async def _before_tool(self, call: ToolCall, *, gated: bool) -> tuple[str, str] | None:
         try:
@@ -171,6 +161,17 @@ class Admitter:
         )
         self._state.publish(resolved, self._run)
         return Outcome(allowed)
+
+
+def strictest_of(state: SessionState, call: GateCall) -> GateDecision:
+    """Return the strictest of what the agent of ``call`` and those above it may do; on a tie the agent's own."""
+    decision = state.parts.gate.decide(call)
+    for agent in state.above:
+        as_that = replace(call, agent=agent.name, agent_rules=agent.permission)
+        other = state.parts.gate.decide(as_that)
+        if _STRICTNESS[other.action] > _STRICTNESS[decision.action]:
+            decision = other
+    return decision
 
 
 def _refusal_text(decision: GateDecision, outcome: Outcome) -> str:

@@ -85,6 +85,8 @@ def _message(work: LateWork, result: ToolResult) -> UserMessage:
 
 def _context(state: SessionState, work: LateWork) -> ToolContext:
     async def ask(request: QuestionRequest) -> QuestionReply:
+        if request.sampling is not None:
+            return QuestionReply("cancel", nobody=True)  # no run, so no model that is at work
         return await state.asker.question(request, None)
 
     parts = state.parts

@@ -59,11 +59,12 @@ be asked instead. Raises ``HarnessError`` if nothing can be done."""
 
 @record
 class Outcome:
-    """How an ask ended. ``by_person`` tells a person's no from a policy's."""
+    """How an ask ended. ``by_person`` tells a person's no from a policy's, ``content`` is what a script put there."""
 
     allowed: bool
     by_person: bool = False
     note: str | None = None
+    content: dict[str, Any] | None = None
 
 
 class Asker:
@@ -165,7 +166,7 @@ class Asker:
                 asked_by=_rules_of(decision) or None,
             )
             self._publish(requested, run)
-            scripted = self._script.take_answer("permission", requested.patterns[0]) if self._script else None
+            scripted = self._scripted(requested)
             if scripted is None and self._policy != "person":
                 allowed = self._policy == "allow" and not any(check.permission in NEVER_BY_POLICY for check in asked)
                 return self._by_policy(call, requested, allowed, run)
@@ -188,6 +189,14 @@ class Asker:
             if again is None:
                 return await self._resolve(call, requested, answer, run)
             preview, reason, proposal = again.preview, again.reason, again.proposal
+
+    def _scripted(self, requested: PermissionRequested) -> ScriptedAnswer | None:
+        """Return the script's answer; of a server that wants the model one of the kind ``sampling`` comes first."""
+        if self._script is None:
+            return None
+        kinds = ("sampling", "permission") if requested.permission == "sampling" else ("permission",)
+        found = (self._script.take_answer(kind, requested.patterns[0]) for kind in kinds)
+        return next((answer for answer in found if answer is not None), None)
 
     def _refuse(self, call: GateCall, requested: PermissionRequested, note: str, run: str | None) -> None:
         self._publish(PermissionResolved(call.call, "deny", "once", request=requested.request, note=note), run)
@@ -238,7 +247,7 @@ class Asker:
             ),
             run,
         )
-        return Outcome(allowed, by_person=True, note=note)
+        return Outcome(allowed, by_person=True, note=note, content=answer.content)
 
     async def _store(self, call: GateCall, requested: PermissionRequested, answer: Answer, run: str | None) -> Scope:
         offer = _offer_of(requested, answer)

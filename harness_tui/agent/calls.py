@@ -16,6 +16,7 @@ from typing import TypeAlias
 from harness_tui.agent.admission import Admitter
 from harness_tui.agent.asking import Again
 from harness_tui.agent.hooks import Hooks
+from harness_tui.agent.sampling import sample
 from harness_tui.agent.state import SessionState, may_import
 from harness_tui.core.errors import HarnessError, RefusedError, StalePreviewError, ToolError
 from harness_tui.core.event_parts import DiffPreview, Truncation
@@ -218,6 +219,8 @@ class CallRunner:
             self._publish(event)
 
         async def ask(request: QuestionRequest) -> QuestionReply:
+            if request.sampling is not None:
+                return await sample(self._state, self._agent, request, self._run, self._publish)
             return await self._state.asker.question(request, self._run)
 
         return ToolContext(

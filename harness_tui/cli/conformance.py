@@ -143,6 +143,8 @@ async def _person(request: QuestionRequest) -> QuestionReply:
     if request.url is not None:
         await _follow(request.url)
         return QuestionReply("accept")
+    if request.sampling is not None:
+        return QuestionReply("accept", {"text": "test", "model": "test", "stop": "stop"})
     schema = request.schema or {}
     fields = cast(dict[str, Any], schema.get("properties") or {})
     return QuestionReply("accept", {name: _value_of(field) for name, field in fields.items()})

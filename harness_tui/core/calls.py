@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from harness_tui.core.event_parts import Offer, Preview
 from harness_tui.core.events import Event
-from harness_tui.core.messages import Attachment
+from harness_tui.core.messages import AssistantMessage, Attachment, UserMessage
 from harness_tui.core.record import record
 from harness_tui.core.values import Action, Question, Rule, Scope
 
@@ -92,8 +92,22 @@ class GateDecision:
 
 
 @record
+class SamplingRequest:
+    """What a server wants the session's model to answer: a conversation, and at most how many tokens."""
+
+    messages: tuple[UserMessage | AssistantMessage, ...]
+    max_tokens: int
+    system: str = ""
+    temperature: float | None = None
+
+
+@record
 class QuestionRequest:
-    """A request to a person that a tool or server makes: questions, a form by schema, or a page."""
+    """A request to a person that a tool or server makes: questions, a form by schema, or a page.
+
+    ``sampling`` is one to the model, which a person has to allow; the reply's content is ``text``, ``model`` and
+    ``stop``, the last ``length`` for an answer that was cut.
+    """
 
     kind: Literal["question", "form", "sampling", "auth"]
     source: str
@@ -101,6 +115,7 @@ class QuestionRequest:
     questions: tuple[Question, ...] | None = None
     schema: dict[str, Any] | None = None
     url: str | None = None
+    sampling: SamplingRequest | None = None
 
 
 @record

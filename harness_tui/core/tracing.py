@@ -22,9 +22,9 @@ def current_trace() -> str | None:
 
 
 @contextmanager
-def traced() -> Generator[str, None, None]:
-    """Let what is done here belong to one trace: the one that goes on already, else a new one."""
-    found = _TRACE.get() or _exported() or secrets.token_hex(16)
+def traced(known: str | None = None) -> Generator[str, None, None]:
+    """Let what is done here belong to one trace: ``known``, else the one that goes on already, else a new one."""
+    found = known or _TRACE.get() or _exported() or secrets.token_hex(16)
     token = _TRACE.set(found)
     try:
         yield found

@@ -17,6 +17,8 @@ from mcp.client.session import ClientRequestContext
 from mcp.client.subscriptions import SubscriptionLost
 from mcp_types import (
     INVALID_REQUEST,
+    CreateMessageRequestParams,
+    CreateMessageResult,
     ElicitRequestParams,
     ElicitRequestURLParams,
     ElicitResult,
@@ -34,6 +36,7 @@ from mcp_types.methods import validate_server_result
 from harness_tui._version import __version__
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.errors import HarnessError
+from harness_tui.mcp import sampling
 from harness_tui.mcp.authorisation import login_failure, login_of
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.discovery import discover
@@ -168,6 +171,7 @@ class Connection:
             mode=self._mode,
             list_roots_callback=self._list_roots,
             elicitation_callback=self._elicit if self._people.present else None,
+            sampling_callback=self._sample if self._people.present else None,
             message_handler=self._on_message,
             client_info=Implementation(name="harness", version=__version__),
             extensions=[Tasks(self._server.name)],
@@ -265,6 +269,15 @@ class Connection:
             return ErrorData(code=INVALID_REQUEST, message="nobody can be asked here")
         form = reply.action == "accept" and not isinstance(params, ElicitRequestURLParams)
         return ElicitResult(action=reply.action, content=reply.content if form else None)
+
+    async def _sample(
+        self, context: ClientRequestContext, params: CreateMessageRequestParams
+    ) -> CreateMessageResult | ErrorData:
+        try:
+            request = sampling.request_of(params)
+        except sampling.UnfitError as error:
+            return sampling.refusal(error)
+        return sampling.result_of(await self._people.sample(self._server.name, request))
 
     async def _on_message(self, message: object) -> None:
         match message:

@@ -1,4 +1,4 @@
-"""What servers ask a person while they serve a call: forms and pages to open.
+"""What servers ask a person while they serve a call: forms, pages to open, answers of the model.
 
 A request belongs to the call that it was made for. Servers of the present revision put it into the answer of the call,
 so it comes up in the call's own task; older ones send a request of their own, which is put to whoever called last. One
@@ -15,23 +15,41 @@ from contextvars import ContextVar
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from harness_tui.core.calls import AskPerson, QuestionReply, QuestionRequest
+from harness_tui.core.calls import AskPerson, QuestionReply, QuestionRequest, SamplingRequest
+from harness_tui.core.seams import AuditSink
 from harness_tui.core.text import clean_for_display, cut_end
+from harness_tui.core.tracing import current_trace, traced
 
 PERSON_S: Final = 600.0
 """How long one answer is waited for."""
 ROUNDS: Final = 3
 """How often a form is put again whose answer does not fit it."""
+ASKED: Final = 30
+"""How often one call may ask."""
+AWAY_S: Final = 1_800.0
+"""How long a person may be waited for in one call, all in all."""
 
 _TITLE_CHARS: Final = 500
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_ASKER: ContextVar[AskPerson | None] = ContextVar("asker", default=None)
+
+
+class _Asker:
+    """Who is asked in one call, how often that was, how long it took, and the trace of the call."""
+
+    def __init__(self, ask: AskPerson) -> None:
+        self.ask = ask
+        self.trace: str | None = None
+        self.asked = 0
+        self.waited = 0.0
+
+
+_ASKER: ContextVar[_Asker | None] = ContextVar("asker", default=None)
 
 
 @contextmanager
 def asked_by(ask: AskPerson | None) -> Generator[None, None, None]:
     """Let servers that are called here ask through ``ask``; ``None`` where nobody can be asked."""
-    token = _ASKER.set(ask)
+    token = _ASKER.set(_Asker(ask) if ask is not None else None)
     try:
         yield
     finally:
@@ -41,14 +59,17 @@ def asked_by(ask: AskPerson | None) -> Generator[None, None, None]:
 class People:
     """Puts the requests of servers to the person. Without ``present`` servers are told at the start that there is none.
 
-    ``monotonic`` is the clock of :meth:`away`.
+    ``monotonic`` is the clock of :meth:`away`. ``audit`` is told of each request, and not what was answered.
     """
 
-    def __init__(self, *, present: bool, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, *, present: bool, monotonic: Callable[[], float] = time.monotonic, audit: AuditSink | None = None
+    ) -> None:
         self.present = present
+        self._audit = audit
         self._monotonic = monotonic
         self._turn = asyncio.Lock()
-        self._callers: dict[str, list[AskPerson | None]] = {}
+        self._callers: dict[str, list[_Asker | None]] = {}
         self._asking: dict[str, int] = {}
         self._since: dict[str, float] = {}
         self._spent: dict[str, float] = {}
@@ -56,12 +77,14 @@ class People:
     @contextmanager
     def calling(self, server: str) -> Generator[None, None, None]:
         """Note that a call to ``server`` is under way: who asks for it is asked what the server wants meanwhile."""
-        ask, callers = _ASKER.get(), self._callers.setdefault(server, [])
-        callers.append(ask)
+        asker, callers = _ASKER.get(), self._callers.setdefault(server, [])
+        if asker is not None:
+            asker.trace = asker.trace or current_trace()
+        callers.append(asker)
         try:
             yield
         finally:
-            callers.remove(ask)
+            callers.remove(asker)
 
     def away(self, server: str) -> float:
         """Return the seconds, all in all, in which ``server`` waited for a person."""
@@ -96,19 +119,46 @@ class People:
         title = f"{_line(message)} (opens {_line(host)})"
         return await self._ask(server, QuestionRequest("auth", server, title, url=url))
 
+    async def sample(self, server: str, request: SamplingRequest) -> QuestionReply:
+        """Let the session's model answer, if that is allowed."""
+        return await self._ask(server, QuestionRequest("sampling", server, "wants an answer", sampling=request))
+
     async def _ask(self, server: str, request: QuestionRequest) -> QuestionReply:
         callers = self._callers.get(server) or [None]
-        ask = _ASKER.get() or callers[-1]
-        if ask is None:
-            return QuestionReply("cancel", nobody=True)
+        asker = _ASKER.get() or callers[-1]
+        if asker is None:
+            return self._answered(request, QuestionReply("cancel", nobody=True), "nobody")
+        with traced(asker.trace):  # a request that comes by itself does not come in the call's own context
+            return await self._put(asker, server, request)
+
+    async def _put(self, asker: _Asker, server: str, request: QuestionRequest) -> QuestionReply:
+        if asker.asked >= ASKED or asker.waited >= AWAY_S:
+            return self._answered(request, QuestionReply("cancel"), "too often")
+        asker.asked += 1
+        began = self._monotonic()
         self._begin(server)
         try:
             async with self._turn, asyncio.timeout(PERSON_S):
-                return await ask(request)
+                return self._answered(request, await asker.ask(request))
         except TimeoutError:
-            return QuestionReply("cancel")
+            return self._answered(request, QuestionReply("cancel"), "too late")
         finally:
+            asker.waited += self._monotonic() - began
             self._end(server)
+
+    def _answered(self, request: QuestionRequest, reply: QuestionReply, why: str | None = None) -> QuestionReply:
+        if self._audit is not None:
+            fields = sorted(reply.content) if request.kind == "form" else None
+            self._audit.record(
+                "mcp_asked",
+                server=request.source,
+                what=request.kind,
+                title=request.title,
+                action=why or reply.action,
+                fields=fields,
+                trace=current_trace(),
+            )
+        return reply
 
     def _begin(self, server: str) -> None:
         self._asking[server] = self._asking.get(server, 0) + 1

@@ -71,7 +71,7 @@ class McpPool:
         self._reserved = reserved
         slots = asyncio.Semaphore(STARTS_AT_ONCE)
         store = TokenStore(logins or cache_dir / "logins.json")
-        means = Means(spawner, egress or Egress(audit=audit), root, People(present=people), store)
+        means = Means(spawner, egress or Egress(audit=audit), root, People(present=people, audit=audit), store)
         self._supervisors = {
             name: Supervisor(servers[name], means=means, events=self, slots=slots) for name in sorted(servers)
         }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes.canned import FakePerson
 from fakes.mcp_sinks import FakeSink
 
 from harness_tui.children.registry import ChildRegistry
@@ -22,6 +23,12 @@ SERVERS = Path(__file__).parent / "servers"
 @pytest.fixture
 def sink() -> FakeSink:
     return FakeSink()
+
+
+@pytest.fixture
+def canned() -> FakePerson:
+    """A person whose answers the test gives beforehand: forms, pages, answers of the model."""
+    return FakePerson()
 
 
 @pytest.fixture
