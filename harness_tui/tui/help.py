@@ -28,6 +28,8 @@ _NAMES = {
     "enter": "Enter",
     "space": "Space",
     "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
 }
 _REQUEST_KEYS = (
     ("1 … 9, 0", "Choose an answer"),
@@ -80,9 +82,12 @@ def keys_of(bindings: Iterable[BindingType]) -> list[tuple[str, str]]:
 
 
 def key_names(keys: str) -> str:
-    """Return ``ctrl+b,f2`` as ``Ctrl+B, F2``."""
+    """Return ``ctrl+b,f2`` as ``Ctrl+B, F2``; a letter alone stays as it is typed."""
     return ", ".join(
-        "+".join(_NAMES.get(part, part.capitalize()) for part in key.split("+")) for key in keys.split(",")
+        "+".join(
+            _NAMES.get(part, part if part == key and len(part) == 1 else part.capitalize()) for part in key.split("+")
+        )
+        for key in keys.split(",")
     )
 
 

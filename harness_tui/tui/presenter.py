@@ -232,9 +232,10 @@ class Presenter:
             case ev.StepFinished():
                 state.activity = "waiting for the model"
             case ev.ModelRetried():
-                state.activity = f"trying again in {event.wait_s:.0f} s ({event.kind})"
+                kind = clean_for_display(event.kind, one_line=True)
+                state.activity = f"trying again in {event.wait_s:.0f} s ({kind})"
                 text = f"{event.message} Attempt {event.attempt}, again in {event.wait_s:.1f} s."
-                self._add(NoticeBlock("warning", event.kind, clean_for_display(text, one_line=True)))
+                self._add(NoticeBlock("warning", kind, clean_for_display(text, one_line=True)))
             case ev.RunFinished():
                 if event.reason == "refused" and not state.running and self._typed:
                     self._runs.returned = self._typed[0]

@@ -13,6 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from harness_tui.core.text import clean_for_display
 from harness_tui.tui.lines import Line, cells
 
 WORDS: Final[dict[str, Style]] = {
@@ -72,6 +73,8 @@ class Palette:
         segments: list[Segment] = []
         room = width
         for text, words in line:
+            if not text.isprintable():  # whoever made the line has cleaned it; this is the last door to the terminal
+                text = clean_for_display(text).replace("\n", " ").replace("\t", " ")
             size = cells(text)
             style = self.style((f"{over} bold" if "bold" in words.split() else over) if over else words)
             if size > room:

@@ -203,7 +203,7 @@ class BlockRenderer:
         show_output = block.output and (not block.diff or block.state == "failed" or self.unfolded(block))
         if show_output:
             text = block.output if len(block.output) < 200_000 else block.output[-200_000:]
-            source = text.split("\n")
+            source = text.removesuffix("\n").split("\n")  # of a command that runs the last line is whole
             end, keep = block.kept < 0, OPEN_LINES if self.unfolded(block) else abs(block.kept)
             if not keep:
                 return lines

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from harness_tui.tui.transcript.blocks import UserBlock
 from harness_tui.tui.transcript.layout import TranscriptLayout
 from harness_tui.tui.transcript.model import Block
-from harness_tui.tui.transcript.search import Search, marked_ranges
+from harness_tui.tui.transcript.search import Search, marked_ranges, span_of_cells
 from harness_tui.tui.transcript.selection import Point, Selection
 
 _MARK: Final = Style(reverse=True)
@@ -231,7 +231,7 @@ class TranscriptReader:
             if place is None:
                 break
             if self.selection is not None and (columns := self.selection.columns(*place, row.cell_length)) is not None:
-                rows[y] = marked_ranges(row, [columns])
+                rows[y] = marked_ranges(row, [span_of_cells(row.text, *columns)])
             elif self.search is not None:
                 current = present is not None and present.block.index == place[0]
                 rows[y] = self.search.show(row, current=current)

@@ -6,12 +6,14 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
+from rich.cells import split_graphemes
+from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from harness_tui.tui.lines import cells
 from harness_tui.tui.transcript.blocks import MarkdownBlock
 from harness_tui.tui.transcript.model import Block
 from harness_tui.tui.transcript.texts import searched_text
@@ -101,19 +103,39 @@ class Search:
 
     def show(self, row: Strip, *, current: bool) -> Strip:
         """Return a row with its matches highlighted."""
-        text = row.text
-        found = [match.span() for match in self.pattern.finditer(text)]
-        return marked_ranges(row, [(cells(text[:a]), cells(text[:b])) for a, b in found], current=current)
+        return marked_ranges(row, [match.span() for match in self.pattern.finditer(row.text)], current=current)
 
 
 def marked_ranges(row: Strip, ranges: Sequence[tuple[int, int]], *, current: bool = False) -> Strip:
-    """Return a row with ranges of cells, in rising order, reversed."""
+    """Return a row with ranges of its characters, in rising order, reversed.
+
+    By characters, not by cells: cut at a cell, a character that takes none is lost or counted twice.
+    """
     if not ranges:
         return row
     style = _CURRENT if current else _FOUND
-    parts: list[Strip] = []
-    place = 0
-    for first, last in ranges:
-        parts += [row.crop(place, first), row.crop(first, last).apply_style(style)]
-        place = last
-    return Strip.join([*parts, row.crop(place)])
+    edges = [edge for span in ranges for edge in span]
+    segments: list[Segment] = []
+    start = 0
+    for text, under, _ in row:
+        end = start + len(text)
+        for a, b in pairwise([start, *(edge for edge in edges if start < edge < end), end]):
+            found = any(first <= a < last for first, last in ranges)
+            segments.append(Segment(text[a - start : b - start], (under or Style.null()) + style if found else under))
+        start = end
+    return Strip(segments, row.cell_length)
+
+
+def span_of_cells(text: str, first: int, last: int) -> tuple[int, int]:
+    """Return the characters that stand in the cells from ``first`` up to ``last``; clusters stay whole."""
+    if text.isascii():
+        return min(first, len(text)), min(last, len(text))
+    begin, end, cell = len(text), len(text), 0
+    for start, _, size in split_graphemes(text)[0]:
+        if begin == len(text) and cell + size > first:
+            begin = start
+        if cell >= last:
+            end = start
+            break
+        cell += size
+    return begin, max(begin, end)

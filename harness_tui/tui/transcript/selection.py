@@ -10,6 +10,7 @@ from typing import Final
 from textual.strip import Strip
 
 from harness_tui.tui.transcript.model import Block
+from harness_tui.tui.transcript.search import span_of_cells
 
 MOST_ROWS: Final = 20_000
 
@@ -62,7 +63,8 @@ class Selection:
             for line, row in enumerate(rows_of(index)):
                 columns = self.columns(index, line, row.cell_length)
                 if columns is not None and len(found) < MOST_ROWS:
-                    _add(found, row.crop(*columns).text, whole=columns[0] == 0)
+                    begin, end = span_of_cells(row.text, *columns)
+                    _add(found, row.text[begin:end], whole=columns[0] == 0)
         return "\n".join(found).strip("\n")
 
 
