@@ -23,6 +23,7 @@ import rows_servers
 import rows_session
 import rows_start
 from table import HEADER, Bench, Row, as_markdown
+import rows_tools
 from watched import ScreenError
 
 BENCHES: dict[str, Bench] = {
@@ -38,6 +39,9 @@ BENCHES: dict[str, Bench] = {
     "large": rows_servers.large,
     "lsp": rows_servers.lsp,
     "session": rows_session.session,
+    "sizes": rows_servers.sizes,
+    "starts": rows_servers.starts,
+    "tools": rows_tools.tools,
 }
 """In the order in which they run; the longest last."""
 

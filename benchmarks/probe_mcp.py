@@ -3,8 +3,8 @@
     python probe_mcp.py calls|large
 
 ``calls`` prints the median milliseconds of a call by the SDK's own client, through the pool, and by hand through gate,
-events and record. ``large`` prints the longest block of the loop while 16 MB arrive by the same way, and how long one
-parse of the same bytes takes.
+events and record. ``large`` prints the longest block of the loop while 16 MB arrive by the same way, how long one
+parse of the same bytes takes, and by how many MiB memory grows with five more.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from pydantic_core import from_json
@@ -133,7 +134,14 @@ async def large() -> dict[str, float]:
             from_json(body)
             parses.append((time.perf_counter() - start) * 1e3)
             blocks.append(await longest_block(by_hand(session, "text")))
-    return {"block": statistics.median(blocks), "parse": statistics.median(parses)}
+        # What a dozen of them need is what the allocator keeps; a leak would keep each of the others as well.
+        for _ in range(6):
+            await by_hand(session, "text")
+        settled = psutil.Process().memory_info().rss
+        for _ in range(5):
+            await by_hand(session, "text")
+        growth = (psutil.Process().memory_info().rss - settled) / 1024**2
+    return {"block": statistics.median(blocks), "parse": statistics.median(parses), "growth": max(0.0, growth)}
 
 
 async def longest_block(work: Awaitable[object]) -> float:

@@ -25,9 +25,25 @@ def mcp(runs: int) -> Iterator[Row]:
 
 
 def large(runs: int) -> Iterator[Row]:
-    """How long a result of 16 MB keeps the loop from anything else."""
+    """How long a result of 16 MB keeps the loop from anything else, and what more of them leave behind."""
     found = _probe("probe_mcp.py", "large", runs=max(2, runs // 2))
     yield Row("mcp-large", found["block"], found["parse"])
+    yield Row("mcp-memory", found["growth"])
+
+
+def sizes(runs: int) -> Iterator[Row]:
+    """Results of some size, and many calls at once, through the pool."""
+    found = _probe("probe_mcp_many.py", "sizes", runs=max(2, runs // 2))
+    yield Row("mcp-1mb", found["pool1"], found["client1"])
+    yield Row("mcp-4mb", found["pool4"], found["client4"])
+    yield Row("mcp-parallel", found["pool20"], found["client20"])
+
+
+def starts(runs: int) -> Iterator[Row]:
+    """Ten servers at the start of a session."""
+    found = _probe("probe_mcp_many.py", "starts", runs=max(2, runs // 3))
+    yield Row("mcp-starts", found["pool"], found["client"])
+    yield Row("mcp-at-once", found["most"])
 
 
 def lsp(runs: int) -> Iterator[Row]:
