@@ -123,7 +123,8 @@ def secret_name(name: str) -> bool:
 
 def _is_secret(keys: Keys, text: str, *, changed: bool) -> bool:
     """Tell whether the value at ``keys`` is a secret: by its name, or as a header that comes from elsewhere."""
-    return any(secret_name(key) for key in keys[-2:]) or (changed and "headers" in keys)
+    own = keys[2:] if keys[0] in ("mcp", "providers") else keys  # how an entry is called says nothing of its values
+    return any(secret_name(key) for key in own[-2:]) or (changed and "headers" in keys)
 
 
 def _register(value: str) -> None:

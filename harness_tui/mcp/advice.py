@@ -59,6 +59,13 @@ class Advice:
     mend: str
 
 
+_LSP: Final = Advice(
+    "wrong-protocol",
+    "this is a language server, which speaks LSP and not MCP",
+    "a language server belongs under lsp.servers; `harness lsp list` shows those that are known",
+)
+
+
 def advice(server: McpServerSettings, error: StartError, clues: Clues) -> Advice:
     """Explain why ``server`` did not start. What ``error`` itself says to do goes first."""
     if error.needs_auth:
@@ -163,8 +170,10 @@ def _local(server: McpServerSettings, error: StartError, clues: Clues) -> Advice
         where = "Node.js brings it" if program in ("npx", "node", "npm") else "uv brings it" if program == "uvx" else ""
         mend = f"install it{f' ({where})' if where else ''}, or name it by its absolute path"
         return Advice("missing-program", what, mend)
-    if (other := _other_language(program, clues)) is not None:
+    if (other := other_language(server, clues)) is not None:
         return other
+    if _LANGUAGE.search(program) and "mcp" not in program:
+        return _LSP
     if runner and _OFFLINE.search(clues.stderr):
         words = f"{program} could not fetch the package: {_telling(clues.stderr, _OFFLINE)}"
         return Advice("offline", words, _offline(program))
@@ -188,12 +197,12 @@ def _local(server: McpServerSettings, error: StartError, clues: Clues) -> Advice
     return Advice("failed", what, _log_of(server))
 
 
-def _other_language(program: str, clues: Clues) -> Advice | None:
-    """Tell what is no MCP server by what it says."""
+def other_language(server: McpServerSettings, clues: Clues) -> Advice | None:
+    """Tell what is no MCP server by what it says, as soon as it has said it; ``None`` while it may be one."""
+    program = PurePosixPath(server.command[0]).name if server.command else ""
     junk = clues.junk.lstrip()
-    if junk.lower().startswith("content-length:") or _LANGUAGE.search(program):
-        mend = "a language server belongs under lsp.servers; `harness lsp list` shows those that are known"
-        return Advice("wrong-protocol", "this is a language server, which speaks LSP and not MCP", mend)
+    if junk.lower().startswith("content-length:"):
+        return _LSP
     if program in _SHELLS and re.search(r"command not found|: not found", clues.stderr):
         words = "this is a shell: it took the first message for a command"
         return Advice("wrong-protocol", words, f"name the server itself in 'command', or {program} -c 'exec SERVER'")

@@ -15,7 +15,7 @@ from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.event_parts import ServerDetail
 from harness_tui.core.values import McpState
 from harness_tui.mcp import sdk
-from harness_tui.mcp.advice import Clues, advice
+from harness_tui.mcp.advice import Clues, advice, other_language
 from harness_tui.mcp.budget import FAILURE_WINDOW_S, FAILURES, RestartBudget, installing, start_limit
 from harness_tui.mcp.deadlines import OnProgress, within
 from harness_tui.mcp.definitions import require_offered
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 BACK_OFF_S: Final = (1.0, 2.0, 4.0)
 STOP_S: Final = 5.0
+LOOK_S: Final = 1.0
 
 T = TypeVar("T")
 
@@ -256,7 +257,9 @@ class Supervisor:
         connection.task.add_done_callback(lambda task: self._gone(connection, task))
         try:
             while not connection.opened.done() and (left := limit - self._counted()) > 0:
-                await asyncio.wait({connection.opened}, timeout=left)
+                await asyncio.wait({connection.opened}, timeout=min(left, LOOK_S))
+                if other_language(self.server, self._clues()) is not None:
+                    break  # it would be silent to the end
         except asyncio.CancelledError:
             connection.stop()
             raise

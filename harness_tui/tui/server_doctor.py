@@ -30,7 +30,7 @@ async def show_diagnosis(app: HarnessApp, host: Host, name: str) -> None:
 
 def tell_how_to_add(host: Host) -> None:
     """Say how a server is added, and when it is there."""
-    host.tell("info", "servers are added by a command; they are there in the next session", _HOW)
+    host.tell("info", "a command adds servers; they are there when harness is started again", _HOW)
 
 
 class _Drawn:

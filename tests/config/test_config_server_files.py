@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from harness_tui.core.redaction import redact
+
 
 def test_each_shape_gives_the_same_server_with_its_file_and_line(world):
     world.environ |= {"WHO": "ada", "API_KEY": "key-12345678"}
@@ -151,3 +153,10 @@ def test_what_means_nothing_here_is_a_warning_and_the_server_works(world, find):
     [problem] = find(loaded, "unknown-key")
     assert (problem.level, problem.message) == ("warning", "mcpServers.a.envFile: is not used")
     assert loaded.settings.mcp["a"].error is None
+
+
+def test_what_a_server_is_called_makes_no_secret_of_its_command(world):
+    world.write_user("mcp: {api-key: {command: [uvx, the-plain-package], env: {API_KEY: very-secret-value}}}\n")
+    assert world.load().settings.mcp["api-key"].error is None
+    assert redact("uvx the-plain-package") == "uvx the-plain-package"
+    assert "very-secret-value" not in redact("it is very-secret-value")

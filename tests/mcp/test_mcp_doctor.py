@@ -11,7 +11,7 @@ import pytest
 
 from harness_tui.cli.app import run_verb
 from harness_tui.config.settings import McpServerSettings, McpTimeouts
-from harness_tui.mcp.advice import Clues, advice
+from harness_tui.mcp.advice import Clues, advice, other_language
 from harness_tui.mcp.budget import start_limit
 from harness_tui.mcp.reasons import StartError, last_line
 
@@ -68,6 +68,13 @@ def test_what_a_program_leaves_behind_is_understood(
     assert found.kind == kind
     assert words in found.words
     assert mend in found.mend
+
+
+def test_a_language_server_is_known_by_its_name_and_an_mcp_server_for_one_is_not_taken_for_it() -> None:
+    assert advice(stdio("gopls"), *exited("panic")).words.startswith("this is a language server")
+    assert advice(stdio("mcp-language-server"), *exited("panic")).kind == "exited"
+    assert other_language(stdio("gopls"), Clues(stderr="starting")) is None, "nothing is ended for its name"
+    assert other_language(stdio("bash"), Clues(stderr="bash: line 1: jsonrpc: command not found")) is not None
 
 
 def test_a_variable_that_is_given_is_not_asked_for_again() -> None:
