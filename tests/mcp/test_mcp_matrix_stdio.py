@@ -64,9 +64,10 @@ SURVIVED = ["slow_start", "banner_start", "probe_start", "flood_start", "glued",
 LIMITS = {
     "hang": McpTimeouts(idle=1),
     "beat": McpTimeouts(total=2),
-    **dict.fromkeys(("mute_start", "page_start", "lsp_start", "http_start"), McpTimeouts(start=2)),
+    "mute_start": McpTimeouts(start=2),
 }
-"""Where a time-out is the point; the others wait as long as a busy machine needs."""
+"""Where a time-out is the point; the others wait as long as a busy machine needs. What speaks another language is not
+waited for at all."""
 
 
 class Session:
