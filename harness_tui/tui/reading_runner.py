@@ -70,7 +70,11 @@ class ReadingRunner:
 
     def changed(self) -> None:
         """Show where the reader is."""
-        reader = self._app.transcript.reader
+        view = self._app.transcript
+        if not self.bar.is_typing and not (view.is_read or view.is_searched):
+            self.bar.leave()
+            return
+        reader = view.reader
         if self.bar.is_typing:
             self.bar.show_state(self._found(), _FIND_HINT)
         elif reader.selection is not None and reader.selection.lines:

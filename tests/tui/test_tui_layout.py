@@ -156,6 +156,7 @@ def test_a_row_is_traced_back_to_its_block() -> None:
     assert screen.rows == ["a:2", "b:0", "b:1", "b:2"]
     assert screen.layout.block_at(0) == (0, 2)
     assert screen.layout.block_at(3) == (1, 2)
+    assert list(screen.layout.in_sight()) == [0, 1]
 
 
 def test_blocks_that_are_replaced_keep_the_places_of_the_others() -> None:

@@ -37,7 +37,7 @@ def turn(session: Any, number: int, answer: str = ANSWER) -> None:
 async def shown_turns(app: HarnessApp, backend: FakeBackend, count: int) -> None:
     for number in range(1, count + 1):
         turn(backend.session, number)
-    await until(lambda: len(app.transcript._layout._rows) == 6 * count and "0.0 s · 1 call" in screen_text(app))
+    await until(lambda: len(app.transcript._layout._rows) == 6 * count and "s · 1 call" in screen_text(app))
 
 
 def top(app: HarnessApp) -> str:
@@ -87,7 +87,7 @@ async def test_letters_are_typed_into_the_prompt_unless_a_block_is_marked(open_a
 async def test_a_search_finds_folded_text_and_esc_goes_back(open_app: Any) -> None:
     async with open_app(size=(80, 20)) as (app, pilot, backend):
         await shown_turns(app, backend, 3)
-        await until(lambda: "0.0 s · 1 call" in screen_text(app))
+        await until(lambda: "s · 1 call" in screen_text(app))
         before = rows(app)
         await pilot.press("ctrl+f", *"row")
         assert "  │ row 2" not in before  # its call shows the last six rows alone
@@ -256,3 +256,35 @@ async def test_the_mark_and_the_search_survive_an_answer_that_comes(open_app: An
         await until(lambda: "“print” 1 of 2" in screen_text(app))
         await pilot.press("n", "k")
         await until(lambda: backend.copied == ["print('one')"])
+
+
+async def test_going_on_elsewhere_ends_the_mark_and_a_new_session_the_search(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        await shown_turns(app, backend, 1)
+        await pilot.press("f8")
+        await until(lambda: "Esc back" in screen_text(app))
+        app.prompt.focus()
+        await until(lambda: "Esc back" not in screen_text(app))
+        app.transcript.focus()
+        await pilot.press("c")
+        assert app.prompt.text == "c"
+        await pilot.press("ctrl+f", *"print", "enter")
+        await until(lambda: "“print” 1 of 1" in screen_text(app))
+        await app.use_session(backend.new_session())
+        await until(lambda: "“print”" not in screen_text(app))
+        await pilot.press("n", "x")
+        assert app.prompt.text == "cnx"
+        assert backend.copied == []
+
+
+async def test_reading_works_at_any_size(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        await shown_turns(app, backend, 2)
+        for size in ((1, 1), (20, 5), (8, 3), (300, 100), (2, 40), (60, 12)):
+            await pilot.resize_terminal(*size)
+            await pilot.press("f8", "left", "v", "up", "down", "escape", "escape")
+            await pilot.press("ctrl+f", *"row", "up", "down", "escape")
+            assert app.prompt.has_focus
+        assert backend.copied == []
+        await pilot.press("f8", "left", "c")
+        await until(lambda: backend.copied == ["- a\n- b"])

@@ -209,6 +209,14 @@ class TranscriptLayout(Generic[Row]):
             index, skip = index + 1, 0
         return rows
 
+    def in_sight(self) -> range:
+        """Return the places of the blocks of which a row is in sight."""
+        index, rows = self._anchor, -self._offset
+        while index < len(self._rows) and rows < self.height:
+            rows += self._measure(index)
+            index += 1
+        return range(self._anchor, index)
+
     def block_at(self, row: int) -> tuple[int, int] | None:
         """Return the block and its line at a row in sight."""
         index, line = self._anchor, self._offset + row

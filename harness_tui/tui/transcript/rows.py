@@ -170,8 +170,7 @@ class TranscriptRows(Widget):
 
     def _calls_that_run(self) -> list[Block]:
         """Return the calls in sight that run: how long they do is shown."""
-        places = {place[0] for y in range(self.size.height) if (place := self._layout.block_at(y)) is not None}
-        blocks = (self._model.blocks[index] for index in sorted(places))
+        blocks = (self._model.blocks[index] for index in self._layout.in_sight())
         return [block for block in blocks if getattr(block, "state", "") == "running"]
 
     def _watch_running(self) -> None:

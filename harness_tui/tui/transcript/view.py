@@ -104,10 +104,16 @@ class TranscriptView(TranscriptRows, can_focus=True):
         """Whether letters are keys: a block is marked."""
         return self._reader is not None and self._reader.on
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether something is looked for."""
+        return self._reader is not None and self._reader.search is not None
+
     def show_model(self, model: TranscriptModel) -> None:
         """Show another model, from its end."""
         if self._reader is not None:
             self._reader.use(model.blocks)
+            self.post_message(self.ReadingChanged())
         super().show_model(model)
 
     def took(self, changes: Changes) -> None:
@@ -129,9 +135,21 @@ class TranscriptView(TranscriptRows, can_focus=True):
             case "want" | "select" | "turn" | "back":
                 return self.is_read
             case "match":
-                return self._reader is not None and self._reader.search is not None
+                return self.is_searched
             case _:
                 return True
+
+    def blocks_in_sight(self) -> list[tuple[int, Block]]:
+        """Return the blocks that begin in sight, each with its row."""
+        places = ((row, self._layout.block_at(row)) for row in range(self._layout.height))
+        return [(row, self._model.blocks[place[0]]) for row, place in places if place is not None and place[1] == 0]
+
+    def mark_block(self, block: Block) -> None:
+        """Mark a block, as a person does who goes there."""
+        self.focus()
+        self.reader.begin()
+        self.reader.mark(block)
+        self._read_on()
 
     def action_mark(self, step: int) -> None:
         """Mark the next block in the direction of ``step``; the first time the last one in sight."""
@@ -223,9 +241,15 @@ class TranscriptView(TranscriptRows, can_focus=True):
         self._settle()
 
     @on(events.Focus)
+    def _on_focused(self) -> None:
+        self._read_on()
+
     @on(events.Blur)
-    def _on_focus_changed(self) -> None:
-        self._settle()
+    def _on_blurred(self) -> None:
+        """Somebody went on elsewhere: the mark ends, unless it is a list or a text over the session."""
+        if self._reader is not None and self.app.screen is self.screen:
+            self._reader.on, self._reader.selection = False, None
+        self._read_on()
 
     def to_turn(self, way: int) -> None:
         """Show the message of the person before or after what is in sight."""
