@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from harness_tui.tui.screens.reader import Reader
 if TYPE_CHECKING:
     from harness_tui.tui.app import HarnessApp
 
+_FACT: Final = re.compile(r"  (?P<label>from|runs|at|do) +(?P<text>.*)")
 _HOW: Final = "type `!harness mcp add NAME -- PROGRAM ARGUMENTS`, or a URL, or pasted JSON in quotes in its place"
 
 
@@ -23,7 +25,7 @@ async def show_diagnosis(app: HarnessApp, host: Host, name: str) -> None:
     rows = await host.guarded(host.backend.diagnose_server(name))
     if rows is None:
         return
-    lines = [clean_for_display(row, one_line=True) for row in rows]
+    lines = [_clean(row) for row in rows]
     title = f"mcp:{clean_for_display(name, one_line=True)}: how it is" if name else "MCP servers: how they are"
     await app.push_screen(Reader(app.palette, title, _Drawn(lines)))
 
@@ -31,6 +33,11 @@ async def show_diagnosis(app: HarnessApp, host: Host, name: str) -> None:
 def tell_how_to_add(host: Host) -> None:
     """Say how a server is added, and when it is there."""
     host.tell("info", "a command adds servers; they are there when harness is started again", _HOW)
+
+
+def _clean(row: str) -> str:
+    text = row.lstrip(" ")
+    return f"{row[: len(row) - len(text)]}{clean_for_display(text, one_line=True)}"
 
 
 class _Drawn:
@@ -42,5 +49,14 @@ class _Drawn:
     def __call__(self, width: int) -> list[Line]:
         lines: list[Line] = []
         for row in self._rows:
-            lines.extend(wrap([(row, "muted" if row.startswith("    ") else "")], width))
+            if not row.startswith(" "):
+                lines += [((" ", ""),)] if lines else []
+                lines += wrap([(row, "bold")], width)
+            elif row.startswith("    "):
+                lines += wrap([(row.strip(), "muted")], width, first=(("    ", ""),))
+            elif (found := _FACT.fullmatch(row)) is not None:
+                style = "" if found["label"] == "do" else "muted"
+                lines += wrap([(found["text"], style)], width, first=((f"  {found['label']:5}", "muted"),))
+            else:
+                lines += wrap([(row.strip(), "muted")], width, first=(("  ", ""),))
         return lines

@@ -14,6 +14,7 @@ async def test_what_is_wrong_with_a_server_is_shown_with_what_to_do(open_app: An
         await pilot.press("enter")
         await until(lambda: "start the server there" in screen_text(app))
         assert "docs: failed: cannot be reached: Connection refused" in screen_text(app)
+        assert "  do   start the server there" in screen_text(app), "what to do stands below the server"
         assert "diagnose docs" in backend.calls
         await pilot.press("escape")
         assert len(app.screen_stack) == 1
