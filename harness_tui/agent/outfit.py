@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from harness_tui.agent.deferred import Divided, divide
@@ -24,6 +25,9 @@ from harness_tui.library.catalogue import budget_for, catalogue_text
 from harness_tui.library.skill_file import Skill
 from harness_tui.library.skills import allowed_for
 
+_MANY: Final = 100
+"""More tools than this are looked at in a thread."""
+
 
 class Outfit:
     """What ``agent`` has in a session; all of it is made anew at every step, and what is switched off is left out.
@@ -40,14 +44,15 @@ class Outfit:
 
     async def tools(self) -> dict[str, Tool]:
         """Return the tools that the agent has now; ``skill`` and ``task`` name only what it may load and start."""
-        return self._divided(await self._all_tools()).sent
+        return (await self._divided(await self._all_tools())).sent
 
-    def _divided(self, tools: Mapping[str, Tool]) -> Divided:
+    async def _divided(self, tools: Mapping[str, Tool]) -> Divided:
         """Return what is sent of the tools that are not switched off, and what waits to be found."""
         state = self._state
         on = {name: tool for name, tool in tools.items() if tool_switch(tool) not in state.off}
         limit = state.model.context_limit if state.model is not None else None
-        return divide(on, self.messages(), state.parts.settings.tool_search, limit)
+        work = partial(divide, on, self.messages(), state.parts.settings.tool_search, limit)
+        return await asyncio.to_thread(work) if len(on) > _MANY else work()
 
     async def _all_tools(self) -> dict[str, Tool]:
         state = self._state
@@ -148,7 +153,7 @@ class Outfit:
         """Return what the next request would hold."""
         state = self._state
         tools = await self._all_tools()
-        divided = self._divided(tools)
+        divided = await self._divided(tools)
         off = [tool for tool in tools.values() if tool_switch(tool) in state.off]
         prompt = await self._prompt_parts()
         parts = measure(

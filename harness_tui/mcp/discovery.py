@@ -5,6 +5,7 @@ Imports the SDK: loaded with the first server, in a thread.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final, cast
 
 from mcp import Client, MCPError
@@ -22,6 +23,9 @@ MAX_PAGES: Final = 100
 MAX_TOOLS: Final = 2_000
 MAX_PROMPTS: Final = 500
 DESCRIPTION_CHARS: Final = 20_000
+
+_MANY: Final = 50
+"""More tools than this are weighed in a thread."""
 
 
 async def discover(client: Client, repairs: Repairs, server: str) -> Listing:
@@ -75,7 +79,9 @@ async def _tools(client: Client, repairs: Repairs, left_out: dict[str, str]) -> 
     # On the modern protocol the SDK drops tools with wrong header annotations without a word.
     dropped = {name: "has invalid x-mcp-header annotations" for name in repairs.passed if name not in found}
     left_out |= {name: reason for name, reason in dropped.items() if name not in left_out} | repairs.quarantined | twice
-    return found
+    if len(found) > _MANY:
+        return await asyncio.to_thread(lambda: {name: tool.weighed() for name, tool in found.items()})
+    return {name: tool.weighed() for name, tool in found.items()}
 
 
 def _definition(tool: Tool, structured: bool) -> ToolDefinition:

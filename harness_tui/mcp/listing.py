@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from harness_tui.core.limits import TOOL_DESCRIPTION_CHARS
@@ -23,7 +24,8 @@ TOKEN_CHARS: Final = 4
 class ToolDefinition:
     """One tool as its server defines it. ``schema`` is the input schema, untouched; hints are the server's own claims.
 
-    ``structured`` tells that an output schema is declared.
+    ``structured`` tells that an output schema is declared. ``digest`` and ``cost`` are fingerprint and tokens, known
+    beforehand in a :meth:`weighed` one.
     """
 
     name: str
@@ -32,16 +34,27 @@ class ToolDefinition:
     title: str | None = None
     read_only: bool = False
     structured: bool = False
+    digest: str | None = field(default=None, compare=False)
+    cost: int | None = field(default=None, compare=False)
+
+    def weighed(self) -> ToolDefinition:
+        """Return the same with fingerprint and tokens counted: for thousands of tools to be done in a thread."""
+        plain = replace(self, digest=None, cost=None)
+        return replace(self, digest=plain.fingerprint, cost=plain.tokens)
 
     @property
     def fingerprint(self) -> str:
         """The SHA-256 that approvals are bound to: it changes when what the model reads of this tool changes."""
+        if self.digest is not None:
+            return self.digest
         shown = json.dumps([self.name, self.description, self.schema], sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(shown.encode("ascii")).hexdigest()
 
     @property
     def tokens(self) -> int:
         """Roughly what this definition costs in each request."""
+        if self.cost is not None:
+            return self.cost
         words = self.description[:TOOL_DESCRIPTION_CHARS]
         return -(-len(json.dumps([self.name, words, self.schema], ensure_ascii=False)) // TOKEN_CHARS)
 

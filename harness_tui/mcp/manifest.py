@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -68,7 +69,10 @@ class ManifestCache:
             manifest = decode(Manifest, data, server.name)
         except (HarnessError, ValueError, RecursionError):  # absent, damaged, or of another version
             return None
-        return manifest.listing if manifest.format == FORMAT else None
+        if manifest.format != FORMAT:
+            return None
+        listing = manifest.listing
+        return replace(listing, tools=tuple(tool.weighed() for tool in listing.tools))
 
     def save(self, server: McpServerSettings, listing: Listing) -> None:
         """Keep ``listing``, readable by its owner only. Raises ``OSError``."""

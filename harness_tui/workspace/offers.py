@@ -18,6 +18,8 @@ from harness_tui.mcp.schemas import faults_of
 from harness_tui.mcp.typed_templates import begins, typing_of
 
 if TYPE_CHECKING:
+    from harness_tui.mcp.listing import ToolDefinition
+    from harness_tui.mcp.tool import McpTool
     from harness_tui.workspace.workspace import Workspace
 
 MOST: Final = 100
@@ -88,21 +90,7 @@ class ServerOffers:
 
     async def tools(self, server: str | None = None) -> Sequence[ServerToolRow]:
         """Return the tools known now, by server and name, those that configuration keeps back as well."""
-        return [
-            ServerToolRow(
-                server=name,
-                tool=definition.name,
-                name=tool.spec.name if tool is not None else "",
-                title=definition.title or "",
-                description=definition.description,
-                schema=definition.schema,
-                tokens=definition.tokens,
-                enabled=tool is not None,
-                read_only=definition.read_only,
-            )
-            for name, definition, tool in self._workspace.mcp.catalogue()
-            if server in (None, name)
-        ]
+        return await asyncio.to_thread(_tool_rows, self._workspace.mcp.catalogue(), server)
 
     async def faults(self, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
         """Say what of ``arguments`` does not fit ``schema``; empty when all does."""
@@ -224,6 +212,26 @@ class ServerOffers:
         except HarnessError:
             return []  # a server that cannot say what fits: whatever is typed is sent as it is
         return [text for text in found if text and clean_for_display(text, one_line=True) == text]
+
+
+def _tool_rows(
+    catalogue: Sequence[tuple[str, ToolDefinition, McpTool | None]], server: str | None
+) -> list[ServerToolRow]:
+    return [
+        ServerToolRow(
+            server=name,
+            tool=definition.name,
+            name=tool.spec.name if tool is not None else "",
+            title=definition.title or "",
+            description=definition.description,
+            schema=definition.schema,
+            tokens=definition.tokens,
+            enabled=tool is not None,
+            read_only=definition.read_only,
+        )
+        for name, definition, tool in catalogue
+        if server in (None, name)
+    ]
 
 
 def _named(server: str, uri: str) -> str:
