@@ -41,5 +41,6 @@ def coloured_rows(text: str, highlighter: Highlighter) -> list[DiffRow]:
 
 
 def diff_rows_lines(rows: Sequence[DiffRow], width: int) -> list[Line]:
-    """Draw rows within ``width`` cells, side by side where that is wide enough."""
-    return split_lines(rows, width) if width >= SPLIT_CELLS else unified_lines(rows, width)
+    """Draw rows within ``width`` cells, side by side where that is wide enough and there are two sides."""
+    two_sides = any(row.old is not None for row in rows) and any(row.new is not None for row in rows)
+    return split_lines(rows, width) if two_sides and width >= SPLIT_CELLS else unified_lines(rows, width)

@@ -70,7 +70,7 @@ class SessionRecords:
                 why = clean_for_display(error.what, one_line=True)
             if not text:
                 name = f"{name} ({why or 'only line ends differ'})"
-            parts.append(f"diff {name}\n{text}")
+            parts.append(text if text and len(files) == 1 else f"diff {name}\n{text}")
         return "".join(parts)
 
     def _text(self, path: str, name: str | None) -> str:

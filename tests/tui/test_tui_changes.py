@@ -69,6 +69,16 @@ def test_an_undone_run_is_no_change_and_a_redo_brings_it_back(session: Any) -> N
     assert tab_counts(state)["changes"] == "3"
 
 
+def test_a_record_that_lags_behind_brings_nothing_back_that_was_undone(session: Any) -> None:
+    state = played(session)
+    session.play(ev.UndoApplied("run_2", ("src/a.py", "b.py"), ()))
+    late = Logged("run_2", "", [("", change("deep.py", None, "d"))] * 4)
+    state.changes.seed([late, Logged("run_3", "", [("", change("other.py", None, "o"))], undone=True)])
+    assert [file.path for file in state.changes.files()] == ["src/a.py"]
+    session.play(ev.RedoApplied("run_2", (), ()))
+    assert [file.path for file in state.changes.files()] == ["deep.py", "src/a.py"]
+
+
 def test_a_file_that_came_and_went_is_no_change_and_a_subagents_change_belongs_to_the_run(session: Any) -> None:
     session.play(started("go"), change("tmp", None, "t"), change("tmp", "t", None), run="run_1")
     session.presenter.apply(session.envelope(change("sub.py", None, "s1"), session="ses_child", run="run_c"))

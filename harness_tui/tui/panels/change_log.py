@@ -64,12 +64,14 @@ class ChangeLog:
             self._runs[run].undone = undone
 
     def seed(self, rows: Iterable[RunFiles]) -> None:
-        """Take what the record knows and events of this session do not tell: what subagents changed."""
+        """Take what the record knows and events of this session do not tell: what subagents changed.
+
+        The record lags behind the events, so of a run that these told of it only adds changes.
+        """
         for row in rows:
-            known = self._runs.setdefault(row.run, RunChanges(row.run, began=row.began))
+            known = self._runs.setdefault(row.run, RunChanges(row.run, began=row.began, undone=row.undone))
             if len(row.files) > len(known.events):
                 known.events = [event for _, event in row.files]
-            known.undone = row.undone
 
     def runs(self) -> Sequence[RunChanges]:
         """Return the runs in force that changed files, the latest first."""

@@ -163,7 +163,8 @@ class ReviewScreen(Dialog[Outcome]):
         if not rows:
             return []
         colour(rows, self._highlighter)
-        split = self._split if self._split is not None else width >= SPLIT_CELLS
+        wide = width >= SPLIT_CELLS and not self._present.new
+        split = self._split if self._split is not None else wide
         draw = split_lines if split else unified_lines
         return [ListRow((line,)) for line in draw(rows, width, self._present.digits)]
 
