@@ -159,7 +159,7 @@ soak: $(STAMP)
 SERVERS := .servers
 test-servers: $(STAMP)
 	$(BIN)/python tests/servers/install.py $(SERVERS)
-	HARNESS_TEST_SERVERS=$(abspath $(SERVERS)) $(BIN)/python -m pytest tests/lsp/test_lsp_servers.py tests/lsp/test_lsp_servers_edits.py tests/mcp/test_mcp_servers.py tests/e2e/test_e2e_servers.py
+	HARNESS_TEST_SERVERS=$(abspath $(SERVERS)) $(BIN)/python -m pytest tests/lsp/test_lsp_servers.py tests/lsp/test_lsp_servers_edits.py tests/mcp/test_mcp_servers.py tests/agent/test_agent_everything.py tests/e2e/test_e2e_servers.py
 
 # The official conformance suite for clients, with the product's own supervisor, transport, network policy and login.
 mcp-conformance: $(STAMP)
