@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import httpx2
 from mcp import Client, MCPError
@@ -37,7 +37,6 @@ from harness_tui._version import __version__
 from harness_tui.config.settings import McpServerSettings
 from harness_tui.core.errors import HarnessError
 from harness_tui.mcp import sampling
-from harness_tui.mcp.authorisation import login_failure, login_of
 from harness_tui.mcp.deadlines import OnProgress
 from harness_tui.mcp.discovery import discover
 from harness_tui.mcp.exchange import Exchange, without_surrogates
@@ -54,12 +53,14 @@ from harness_tui.mcp.reasons import (
     rpc_error,
 )
 from harness_tui.mcp.repair import MODERN_FROM, Repairs
-from harness_tui.mcp.streamable import HttpTransport
 from harness_tui.mcp.task_records import open_call
 from harness_tui.mcp.tasks import Tasks
 from harness_tui.mcp.transport import StdioTransport
 from harness_tui.mcp.watched import Watched
 from harness_tui.mcp.watching import keep_watching
+
+if TYPE_CHECKING:
+    from harness_tui.mcp.streamable import HttpTransport
 
 _STDERR_S: Final = 0.1
 _SETTLE_S: Final = 1.0
@@ -106,12 +107,7 @@ class Connection:
         self._repairs = Repairs(validate_server_result, enabled=server.repair)
         self.exchange = Exchange(self._repairs)
         self.transport: StdioTransport | HttpTransport = (
-            HttpTransport(
-                server,
-                exchange=self.exchange,
-                egress=means.egress,
-                auth=login_of(server, means),
-            )
+            _over_http(server, self.exchange, means)
             if server.url
             else StdioTransport(server, spawner=means.spawner, root=means.root, exchange=self.exchange)
         )
@@ -206,7 +202,7 @@ class Connection:
         found = rpc_error(error)
         if found is None:
             return False
-        if found[1] == _SESSION_GONE and isinstance(self.transport, HttpTransport):
+        if found[1] == _SESSION_GONE and self.transport.kind == "http":
             self.transport.lost.set()  # the server has forgotten us: every further request would fail as well
             return True
         if found[0] != CONNECTION_CLOSED:
@@ -239,9 +235,13 @@ class Connection:
     async def _start_error(self, error: Exception) -> StartError:
         name, found = self._server.name, rpc_error(error)
         code = found[0] if found else None
-        status = self.transport.status if isinstance(self.transport, HttpTransport) else None
-        if (unauthorised := login_failure(self._server, error, status)) is not None:
-            return unauthorised
+        status = None
+        if self.transport.kind == "http":
+            from harness_tui.mcp.authorisation import login_failure  # loaded already
+
+            status = cast("HttpTransport", self.transport).status
+            if (unauthorised := login_failure(self._server, error, status)) is not None:
+                return unauthorised
         if status is not None:
             return StartError(f"answered with HTTP status {status}", where=name, rpc=code)
         if code == CONNECTION_CLOSED and self.transport.went_away:
@@ -350,3 +350,11 @@ class Connection:
         """Make the requests of ``operation``. Raises what the SDK raises; cancelling tells the server."""
         with self._people.calling(self._server.name):
             return await operation(self._connected())
+
+
+def _over_http(server: McpServerSettings, exchange: Exchange, means: Means) -> HttpTransport:
+    # ``sdk.load`` has got both in a thread: logins need cryptography, nine megabytes that servers of pipes do without.
+    from harness_tui.mcp.authorisation import login_of
+    from harness_tui.mcp.streamable import HttpTransport
+
+    return HttpTransport(server, exchange=exchange, egress=means.egress, auth=login_of(server, means))

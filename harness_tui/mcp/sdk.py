@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _LOGGERS: Final = ("mcp", "mcp_types", "httpx2", "httpcore2", "client")
 UNUSED: Final = ("mcp.server",)
 """Packages of the SDK that a client has no use for."""
+OVER_HTTP: Final = ("harness_tui.mcp.streamable", "harness_tui.mcp.authorisation")
+"""What only servers behind a URL need: cryptography for their logins is a seventh of the memory of an idle shell."""
 _importing: Final = threading.Lock()
 
 
@@ -47,15 +49,26 @@ def _import_client() -> None:
         importlib.import_module("harness_tui.mcp.connection")
 
 
-def _connection_class() -> type[Connection]:
+def _import_http() -> None:
+    with no_pauses(), KeysFirst():
+        for name in OVER_HTTP:
+            importlib.import_module(name)
+
+
+def _connection_class(over_http: bool) -> type[Connection]:
     with _importing:  # servers start at once, each of them in a thread
         if "harness_tui.mcp.connection" not in sys.modules:
             _import_client()
+        if over_http and not all(name in sys.modules for name in OVER_HTTP):
+            _import_http()
         from harness_tui.mcp.connection import Connection
 
     return Connection
 
 
-async def load() -> type[Connection]:
-    """Return the class ``connection.Connection``, importing it (and the SDK) in a thread at the first call."""
-    return await asyncio.to_thread(_connection_class)
+async def load(*, over_http: bool = False) -> type[Connection]:
+    """Return the class ``connection.Connection``, importing it (and the SDK) in a thread at the first call.
+
+    With ``over_http`` what servers behind a URL need besides is there afterwards.
+    """
+    return await asyncio.to_thread(_connection_class, over_http)

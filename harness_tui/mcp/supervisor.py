@@ -227,7 +227,7 @@ class Supervisor:
 
     async def _connect(self) -> tuple[Connection, Listing]:
         """Connect, a second time in the other era when the server cannot stand the first one's opening."""
-        connection_class = await sdk.load()
+        connection_class = await sdk.load(over_http=bool(self.server.url))
         limit = self._counted() + start_limit(self.server, known=self.listing is not None)
         known = self.listing.era if self.listing is not None else None
         first, second = ("legacy", "auto") if known == "legacy" else ("auto", "legacy")
