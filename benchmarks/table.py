@@ -80,7 +80,7 @@ BUDGETS = {
         ("tokens", "session", "long session: 5,000 tokens, CPU", "s", "times", 2.0),
         ("turns", "session", "long session: 60 turns, CPU", "s", "times", 2.5),
         ("stream-key", "session", "long session: key echo while streaming", "ms", "times", 1.5),
-        ("mcp-memory", "large", "five more 16 MB MCP results, growth of memory", "MiB", "limit", 48.0),
+        ("mcp-memory", "large", "five more 16 MB MCP results, growth of memory", "MiB", "limit", 64.0),
         ("mcp-1mb", "sizes", "1 MB MCP result over the SDK's client", "ms", "times", 1.5),
         ("mcp-4mb", "sizes", "4 MB MCP result over the SDK's client", "ms", "times", 1.0),
         ("mcp-parallel", "sizes", "20 MCP calls of 50 ms at once over the SDK's client", "ms", "times", 1.2),
