@@ -114,7 +114,8 @@ class CallOutcome:
 class ServerStatus:
     """One line of a server list. ``tools`` counts what is offered, ``tokens`` estimates what that costs per request.
 
-    ``state`` is one of ``core.values.McpState``; ``source`` is the ``file:line`` of the entry.
+    ``state`` is one of ``core.values.McpState``; ``source`` is the ``file:line`` of the entry; ``mend`` says what to do
+    about a server that failed.
     """
 
     name: str
@@ -126,6 +127,7 @@ class ServerStatus:
     tokens: int
     stderr_tail: str
     source: str
+    mend: str | None = None
 
 
 def changes(before: Listing, after: Listing) -> str:

@@ -276,6 +276,7 @@ class McpPool:
             tokens=tokens,
             stderr_tail=supervisor.stderr_tail,
             source=server.source,
+            mend=supervisor.mend,
         )
 
     def _changed(self, supervisor: Supervisor) -> ServerChanged:

@@ -124,8 +124,8 @@ def doctor(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     project = tmp_path / "project"
     project.mkdir()
 
-    def run(*words: str) -> tuple[int, str, str]:
-        code = run_verb(["mcp", "doctor", *words, "--root", str(project)])
+    def run(*words: str, verb: tuple[str, ...] = ("mcp", "doctor")) -> tuple[int, str, str]:
+        code = run_verb([*verb, *words, "--root", str(project)])
         output = capsys.readouterr()
         return code, output.out, output.err
 
@@ -163,3 +163,11 @@ def test_the_doctor_speaks_to_people_and_of_one_server_alone(doctor: Any) -> Non
     code, _, err = doctor("god")
     assert code == 2
     assert "servers: absent, good, off, typo" in err
+
+
+def test_the_doctor_of_everything_says_what_to_do_about_servers_too(doctor: Any) -> None:
+    code, out, _ = doctor("--json", verb=("doctor",))
+    rows = {row["message"]: row["mend"] for row in json.loads(out) if row["code"] == "mcp-failed"}
+    assert code == 1
+    missing = "MCP server absent: the program 'no-such-program-anywhere' was not found"
+    assert rows[missing] == "install it, or name it by its absolute path"

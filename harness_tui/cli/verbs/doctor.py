@@ -63,7 +63,13 @@ def _of_files(workspace: Workspace) -> list[dict[str, Any]]:
 
 def _of_servers(workspace: Workspace) -> list[dict[str, Any]]:
     rows = [
-        _row("error", "mcp-failed", status.source or status.name, f"MCP server {status.name}: {status.reason}", None)
+        _row(
+            "error",
+            "mcp-failed",
+            status.source or status.name,
+            f"MCP server {status.name}: {status.reason}",
+            status.mend or f"harness mcp doctor {status.name}",
+        )
         for status in workspace.mcp.status()
         if status.state in ("failed", "needs_auth")
     ]
