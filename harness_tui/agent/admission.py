@@ -69,7 +69,7 @@ class Admitter:
         checks = prepared.checks
         if self._origin == "model" and self._repeats.is_repeated(call, polls=prepared.polls):
             checks = (*checks, Check("doom_loop", call.tool))
-        checks = (*checks, *self._acting(checks))
+        checks = (*self._acting(checks), *checks)  # first: whoever is asked is told of the skill before all else
         state = self._state
         agents = (self._agent, *state.above)
         folders = await folder_grants(state.parts, agents, checks, session=state.approvals, mode=state.mode)

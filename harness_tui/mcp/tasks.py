@@ -7,6 +7,7 @@ cancel is handed on. Imports the SDK: loaded with the first server, in a thread.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -26,7 +27,7 @@ from mcp_types import (
     Result,
 )
 
-from harness_tui.mcp.reasons import CONNECTION_CLOSED, CallError
+from harness_tui.mcp.reasons import CONNECTION_CLOSED, CallError, one_line
 from harness_tui.mcp.task_records import OpenCall, TaskRecord, open_call
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
@@ -151,7 +152,7 @@ async def _until_done(session: ClientSession, call: OpenCall, params: TaskParams
     assert call.task is not None
     began, pause = time.monotonic(), call.task.poll_s
     while True:
-        await asyncio.sleep(min(max(_POLL_S if pause is None else pause, _SHORTEST_S), _LONGEST_S))
+        await asyncio.sleep(pace(pause))
         try:
             state = await session.send_request(GetTaskRequest(params=params), GetTaskResult)
         except MCPError as error:
@@ -172,7 +173,7 @@ async def _until_done(session: ClientSession, call: OpenCall, params: TaskParams
                 words = str(message or state.status_message or "the task failed")
                 return MCPError(code if isinstance(code, int) else INTERNAL_ERROR, words)
             case "cancelled":
-                reason = f": {state.status_message}" if state.status_message else ""
+                reason = f": {one_line(state.status_message)}" if state.status_message else ""
                 return CallError(f"{call.tool}: the server cancelled it{reason}", where=f"MCP server {call.server}")
             case "input_required":
                 refused = await _answer(session, call, params, state.input_requests or {})
@@ -180,6 +181,13 @@ async def _until_done(session: ClientSession, call: OpenCall, params: TaskParams
                     return refused
             case "working":
                 pass
+
+
+def pace(wanted: float | None) -> float:
+    """Return the seconds until the next look: what the server wants, where that makes sense."""
+    if wanted is None or not math.isfinite(wanted):
+        return _POLL_S
+    return min(max(wanted, _SHORTEST_S), _LONGEST_S)
 
 
 async def _answer(session: ClientSession, call: OpenCall, params: TaskParams, asked: InputRequests) -> Exception | None:

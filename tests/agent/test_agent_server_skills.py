@@ -57,6 +57,15 @@ async def test_leave_to_run_code_is_kept_for_the_set_and_ends_with_a_change_of_i
     assert "the skill changed on its server: load it again" in loads[1].output
 
 
+async def test_a_command_that_asks_by_itself_is_asked_about_as_code_of_the_skill_first(stage: Any) -> None:
+    one = await stage({"turns": [LOAD, BASH, {"text": "done"}]}, policy="person", settings=SETTINGS)
+    await one.live.send(Submit("go"))
+    asked = await answers(one, ("allow", None), ("allow", "session"))
+    assert [asked[1][0], asked[1][2]] == ["skill_code", "echo run"]
+    kept = [(item.rule.permission, item.rule.pattern) for item in one.workspace.approvals.list()]
+    assert kept == [("bash", "echo run"), ("skill_code", asked[0][1])]
+
+
 async def test_a_policy_allows_a_skill_and_never_its_code_also_after_a_resume(stage: Any) -> None:
     one = await stage({"turns": [LOAD, BASH, {"text": "x"}]}, policy="allow", rules=(ECHO,), settings=SETTINGS)
     await one.say("go")

@@ -19,6 +19,7 @@ from harness_tui.core.events import ToolProgress
 from harness_tui.core.seams import ToolContext, ToolResult
 from harness_tui.mcp.pool import McpPool
 from harness_tui.mcp.task_records import TaskFolder, TaskRecord
+from harness_tui.mcp.tasks import pace
 
 
 class Jobs:
@@ -173,3 +174,11 @@ def test_files_of_tasks_are_private_and_a_damaged_one_costs_no_other(tmp_path: P
     assert folder.all() == [one]
     folder.drop(one)
     assert folder.all() == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "pause"),
+    [(None, 1.0), (2.5, 2.5), (0.0, 0.05), (-3.0, 0.05), (1e9, 60.0), (float("nan"), 1.0), (float("inf"), 1.0)],
+)
+def test_the_pace_that_a_server_names_is_kept_within_reason(wanted: float | None, pause: float) -> None:
+    assert pace(wanted) == pause

@@ -40,6 +40,7 @@ _WHY: Final = {
     "skill_code": "The model acts on a skill that an MCP server wrote, and wants to run code.",
     "sampling": "An MCP server wants the model to answer this. What it says goes back to the server.",
 }
+_NAMES: Final = {"remote_skill": "a skill of a server", "skill_code": "code for a skill of a server"}
 _DECISIONS: Final = {"allow": "allowed", "ask": "asks", "deny": "denied"}
 _BAR: Final[Line] = (("│ ", "muted"),)
 
@@ -110,7 +111,8 @@ def title_of(event: ev.PermissionRequested, call_title: str) -> str:
     """Return the question in one line."""
     patterns = ", ".join(_shown(pattern) for pattern in event.patterns)
     title = call_title or patterns
-    return f"Allow {_shown(event.permission)}: {title}?" if title else f"Allow {_shown(event.permission)}?"
+    name = _NAMES.get(event.permission, _shown(event.permission))
+    return f"Allow {name}: {title}?" if title else f"Allow {name}?"
 
 
 def why_lines(event: ev.PermissionRequested, width: int) -> list[Line]:

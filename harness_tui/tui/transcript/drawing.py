@@ -66,6 +66,10 @@ def duration(seconds: float) -> str:
     return f"{int(seconds) // 60} min {int(seconds) % 60} s"
 
 
+_MARKS: Final = {"steer": "» ", "shell": "! ", "diagnostics": "✚ ", "task": "✚ ", "hook": "⚑ "}
+"""What stands before a message that nobody typed as a prompt, by its origin."""
+
+
 class BlockRenderer:
     """Draws blocks at a width; ``details`` unfolds every output."""
 
@@ -128,7 +132,7 @@ class BlockRenderer:
         return block.folded is self.details
 
     def _user(self, block: UserBlock, width: int) -> list[Line]:
-        mark = {"prompt": "❯ ", "steer": "» ", "shell": "! ", "diagnostics": "✚ ", "hook": "⚑ "}.get(block.origin, "❯ ")
+        mark = _MARKS.get(block.origin, "❯ ")
         style = "user" if block.origin in ("prompt", "steer") else "muted"
         lines = wrap([(block.typed, "bold" if style == "user" else "")], width, first=((mark, style),))
         limit = FOLDED_LINES * 2 if block.origin == "prompt" else FOLDED_LINES
