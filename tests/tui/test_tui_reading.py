@@ -16,6 +16,7 @@ from harness_tui.core.event_parts import Truncation
 from harness_tui.core.messages import UserMessage
 from harness_tui.core.values import SourceRef
 from harness_tui.tui.app import HarnessApp
+from harness_tui.tui.transcript.blocks import RunEndBlock
 
 RUN = "run_1"
 ANSWER = "First **bold** words.\n\n```python\nprint('one')\n```\n\n- a\n- b"
@@ -37,7 +38,11 @@ def turn(session: Any, number: int, answer: str = ANSWER) -> None:
 async def shown_turns(app: HarnessApp, backend: FakeBackend, count: int) -> None:
     for number in range(1, count + 1):
         turn(backend.session, number)
-    await until(lambda: len(app.transcript._layout._rows) == 6 * count and "s · 1 call" in screen_text(app))
+    await until(lambda: ends(app) == count and "s · 1 call" in screen_text(app))
+
+
+def ends(app: HarnessApp) -> int:
+    return sum(isinstance(block, RunEndBlock) for block in app.transcript._layout._blocks)
 
 
 def top(app: HarnessApp) -> str:
@@ -288,3 +293,22 @@ async def test_reading_works_at_any_size(open_app: Any) -> None:
         assert backend.copied == []
         await pilot.press("f8", "left", "c")
         await until(lambda: backend.copied == ["- a\n- b"])
+
+
+async def test_what_was_seen_before_a_resize_is_wrapped_anew_once_nobody_does_anything(
+    open_app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness_tui.tui.transcript import rows as rows_module
+
+    monkeypatch.setattr(rows_module, "_IDLE_S", 0.05)
+    monkeypatch.setattr(rows_module, "_BETWEEN_SLICES_S", 0.01)
+    async with open_app(size=(80, 14)) as (app, pilot, backend):
+        await shown_turns(app, backend, 3)
+        await pilot.press(*["pageup"] * 8, "ctrl+end")
+        kept = app.transcript._layout._rows
+        assert all(drawn is not None for drawn in kept)
+        await pilot.resize_terminal(60, 14)
+        await until(lambda: all(drawn is not None for drawn in app.transcript._layout._rows))
+        assert app.transcript.size.width == 59
+        widths = {strip.cell_length for drawn in app.transcript._layout._rows for strip in drawn or ()}
+        assert widths == {59}
