@@ -178,8 +178,9 @@ class HarnessApp(ReadingApp):
             self.controller.prompt.want(event.aid)
 
     @on(events.Resize)
-    def _on_resized(self) -> None:
+    def _on_resized(self, event: events.Resize) -> None:
         self.prompt.close_completion()
+        self.set_class(event.size.width < 20 or event.size.height < 5, "-tiny")  # see ``too_small``
 
     # --- what comes later: its classes are not imported before the first frame -----------------------
 

@@ -27,6 +27,7 @@ from harness_tui.tui.review_runner import ReviewRunner
 from harness_tui.tui.screens.trust import TrustDialog
 from harness_tui.tui.settings_runner import SettingsRunner
 from harness_tui.tui.slash_runner import SlashRunner
+from harness_tui.tui.too_small import TooSmall
 from harness_tui.tui.transcript.model import TranscriptModel
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Controller:
         await self._app.query_one("#dock").mount_all(
             [self.reading.bar, self._queue, self._preview.box, self._popup, self._bar], before=self._app.prompt
         )
+        await self._app.screen_stack[0].mount(TooSmall(self._app.palette))
         self.prompt.attach(self._popup, self._completer)
         self._app.prompt.attach_preview(self._preview)
         info = await host.guarded(host.open())

@@ -128,12 +128,16 @@ def prepare_process() -> None:
     sys.setswitchinterval(THREAD_SLICE_S)
 
 
+def _at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.__stderr__ is not None and sys.__stderr__.isatty()
+
+
 def terminal_problem() -> str | None:
     """Say why there can be no full-screen program here, or ``None``."""
-    if not (sys.stdin.isatty() and sys.__stderr__ is not None and sys.__stderr__.isatty()):
-        return "harness: no terminal here; use `harness run MESSAGE` for a headless run"
+    if not _at_terminal():
+        return "harness: no terminal here; `harness chat` goes line by line, `harness run MESSAGE` needs nobody"
     if os.environ.get("TERM", "") in ("dumb", ""):
-        return "harness: TERM says that this terminal cannot place text; use `harness run MESSAGE`"
+        return "harness: TERM says that this terminal cannot place text; `harness chat` goes line by line"
     return None
 
 

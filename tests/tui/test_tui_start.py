@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from harness_tui.tui import run as run_module
 from harness_tui.tui.run import prepare_process
 
 ROOT = Path(__file__).parents[2]
@@ -210,7 +211,20 @@ def test_without_a_terminal_there_is_a_sentence_and_exit_code_2() -> None:
         [sys.executable, "-c", program], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2
-    assert "no terminal here" in done.stderr
+    assert done.stderr == (
+        "harness: no terminal here; `harness chat` goes line by line, `harness run MESSAGE` needs nobody\n"
+    )
+
+
+@pytest.mark.parametrize("term", ["dumb", ""])
+def test_a_terminal_that_cannot_place_text_is_told_of_the_line_by_line_shell(
+    term: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr(run_module, "_at_terminal", lambda: True)
+    assert run_module.terminal_problem() == (
+        "harness: TERM says that this terminal cannot place text; `harness chat` goes line by line"
+    )
 
 
 def test_a_thread_that_works_lets_a_key_through_within_a_millisecond(monkeypatch: pytest.MonkeyPatch) -> None:

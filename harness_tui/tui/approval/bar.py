@@ -154,8 +154,8 @@ class RequestBar(Vertical):
     @on(RequestView.Pressed)
     def _on_pressed(self, event: RequestView.Pressed) -> None:
         event.stop()
-        if self._page is None:
-            return
+        if self._page is None or self.app.has_class("-tiny"):
+            return  # nobody sees what they would answer
         if self.in_grace:
             if event.key in ("space", "backspace") or (len(event.key) == 1 and event.key.isalpha()):
                 self._start_grace()  # somebody is in the middle of a word
