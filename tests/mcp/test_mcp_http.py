@@ -60,7 +60,23 @@ async def opened(pool: McpPool) -> McpPool:
 async def test_a_server_over_http_is_listed_and_called(make_pool: Make, address: Callable[..., str]) -> None:
     pool = await opened(make_pool(entry(address())))
     (line,) = pool.status()
-    assert (line.state, line.transport, line.protocol, line.tools) == ("ready", "http", "2026-07-28", 1)
+    assert (line.state, line.transport, line.protocol, line.tools) == ("ready", "http", "2026-07-28", 2)
+    assert (await pool.call("web", "work", {})).content[0]["text"] == "worked over http"
+
+
+async def test_cancelling_a_call_of_the_present_revision_ends_it_in_the_server(
+    make_pool: Make, address: Callable[..., str], tmp_path: Path
+) -> None:
+    mark = tmp_path / "cancelled"
+    pool = await opened(make_pool(entry(address(CANCELLED=str(mark)))))
+    call = asyncio.create_task(pool.call("web", "hang", {}))
+    async with asyncio.timeout(30):
+        while not mark.exists() or not mark.read_text():
+            await asyncio.sleep(0.02)
+        call.cancel()
+        await asyncio.wait({call})
+        while mark.read_text() != "cancelled":
+            await asyncio.sleep(0.02)
     assert (await pool.call("web", "work", {})).content[0]["text"] == "worked over http"
 
 

@@ -202,7 +202,7 @@ async def test_a_result_over_a_mebibyte_arrives_as_an_event_too(session: Session
     assert await session.work() == "x" * 2_000_000
 
 
-async def test_cancelling_a_call_aborts_its_request(session: Session) -> None:
+async def test_cancelling_a_call_tells_the_server_and_leaves_the_others_alone(session: Session) -> None:
     session.serve()
     await session.open()
     session.fault.write_text("hang")
@@ -213,6 +213,8 @@ async def test_cancelling_a_call_aborts_its_request(session: Session) -> None:
         call.cancel()
         await asyncio.wait({call})
         session.fault.unlink()
+        while session.requests("notifications/cancelled") == 0:
+            await asyncio.sleep(0.02)
         assert await session.work() == "worked"
 
 

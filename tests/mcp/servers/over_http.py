@@ -1,10 +1,12 @@
 """A server on the official SDK over Streamable HTTP on loopback; prints its port.
 
-PORT chooses it; KEY, when set, is wanted in the header X-Key.
+PORT chooses it; KEY, when set, is wanted in the header X-Key. CANCELLED is a file that its tool ``hang`` writes to.
 """
 
+import asyncio
 import os
 import socket
+from pathlib import Path
 
 import uvicorn
 from official import MCPServer
@@ -16,6 +18,18 @@ server = MCPServer("web", log_level="ERROR")
 def work() -> str:
     """Work."""
     return "worked over http"
+
+
+@server.tool()
+async def hang() -> str:
+    """Hang until the call is cancelled."""
+    Path(os.environ["CANCELLED"]).write_text("hanging")
+    try:
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        Path(os.environ["CANCELLED"]).write_text("cancelled")
+        raise
+    return "slept"
 
 
 async def guarded(scope, receive, send):
