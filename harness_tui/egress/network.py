@@ -17,13 +17,12 @@ from typing import Any, Final, TypeAlias
 import httpcore2
 
 from harness_tui.config.egress_rules import Address
-from harness_tui.egress.policy import Place, Policy, is_loopback_name
+from harness_tui.egress.policy import LOOPBACK, Place, Policy, is_loopback_name
 from harness_tui.egress.urls import read_host
 
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 """Looks a name up: host and port in, addresses out, in the order to try. Raises ``OSError``."""
 
-_LOOPBACK: Final = ("127.0.0.1", "::1")
 _TRIED: Final = 6
 _ONE_TRY_S: Final = 5.0
 
@@ -64,7 +63,7 @@ async def addresses_of(place: Place, resolve: Resolver) -> list[Address]:
     if place.address is not None:
         return [place.address]
     if is_loopback_name(place.host):
-        return [ipaddress.ip_address(text) for text in _LOOPBACK]
+        return list(LOOPBACK)
     found: dict[Address, None] = {}
     for text in await resolve(place.host, place.port):
         try:

@@ -7,6 +7,7 @@ may be where it is.
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -19,6 +20,7 @@ from harness_tui.egress.addresses import carried_address, disguise, kind_of, pla
 from harness_tui.egress.errors import EgressBlockedError
 
 LOOPBACK_NAMES: Final = ("localhost", ".localhost")
+LOOPBACK: Final[tuple[Address, ...]] = (ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1"))
 _LOCAL_SUFFIXES: Final = (".local", ".internal", ".home.arpa", ".intranet", ".lan", ".localdomain")
 
 
@@ -56,6 +58,8 @@ class Policy:
             raise _denied(place, rule)
         if place.address is not None:
             self.permitted(place, [place.address])
+        elif is_loopback_name(place.host):
+            self.permitted(place, LOOPBACK)
         elif self._closed and not self._opened_by_name(place) and not self._has_address_rules(place.port):
             raise _closed(place)
 
