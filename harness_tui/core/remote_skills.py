@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from harness_tui.core.record import record
+from harness_tui.core.text import clean_for_display
 
 MAX_FILES: Final = 512
 """Files of one skill, its ``SKILL.md`` among them."""
@@ -52,8 +53,8 @@ class RemoteSkill:
 
     @property
     def description(self) -> str:
-        """What its front matter says that it is for, in one line."""
-        return " ".join(str(self.front_matter.get("description", "")).split())
+        """What its front matter says that it is for, in one clean line."""
+        return clean_for_display(" ".join(str(self.front_matter.get("description", "")).split()), one_line=True)
 
     @property
     def root(self) -> str:
@@ -74,13 +75,13 @@ class RemoteSkill:
 
     @property
     def shown(self) -> str:
-        """What its entry tells a person, line by line."""
+        """What its entry tells a person, line by line, clean."""
         keys = [f"{key}: {value}" for key, value in self.front_matter.items()]
         files = [f"- {file.uri.removeprefix(f'{self.root}/')} ({file.size} bytes)" for file in self.files]
         head = [f"Skill {self.label} of the MCP server {self.server}", f"address: {self.uri}", f"set: {self.set}"]
         problem = [f"cannot be loaded: {self.problem}"] if self.problem is not None else []
         listed = ["", "Files, none fetched before it is needed:", *files] if files else []
-        return "\n".join([*head, *problem, "", *keys, *listed])
+        return "\n".join(clean_for_display(line, one_line=True) for line in [*head, *problem, "", *keys, *listed])
 
     def file(self, uri: str) -> RemoteFile | None:
         """Return the listed file at ``uri``."""

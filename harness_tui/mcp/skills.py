@@ -138,7 +138,7 @@ def entry_of(server: str, item: Any) -> RemoteSkill | None:
     """Return the entry in ``item``, with what is wrong with it; ``None`` for one without an address."""
     fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
     uri = fields.get("uri")
-    if not isinstance(uri, str) or not uri or len(uri) > _URI_CHARS:
+    if not isinstance(uri, str) or not uri.isprintable() or not 0 < len(uri) <= _URI_CHARS:
         return None
     shown = fields.get("frontmatter")
     front_matter = cast(dict[str, Any], shown) if isinstance(shown, dict) else {}

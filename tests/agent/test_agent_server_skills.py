@@ -8,6 +8,8 @@ from typing import Any
 
 from harness_tui.core.events import PermissionRequested, RunFinished, ToolFinished
 from harness_tui.core.intents import Answer, Submit
+from harness_tui.mcp.manifest import known_skills
+from harness_tui.workspace.library import WorkspaceLibrary
 
 SERVER = Path(__file__).parents[1] / "mcp" / "servers" / "publishes.py"
 SETTINGS = {"mcp": {"docs": {"command": [sys.executable, str(SERVER)], "lazy": False}}}
@@ -98,3 +100,23 @@ async def test_rules_and_lists_of_agents_hide_a_servers_skill(stage: Any) -> Non
     await one.say("and you", agent="narrow")
     names = [part.split("</name>")[0] for part in one.requests()[-1]["system"].split("<name>")[1:]]
     assert names == ["docs:inner"]
+
+
+async def test_people_see_the_skills_of_servers_also_before_the_servers_run_again(stage: Any) -> None:
+    one = await stage({"turns": []}, policy="person", settings=SETTINGS)
+    await one.workspace.wait_for_servers()
+    workspace = one.workspace
+    look = WorkspaceLibrary(workspace, session=one.live.id, agent="build", mode="ask")
+    rows = [row for row in (await look.look()).skills if row.source == "mcp · docs"]
+    assert [(row.name, row.slash, row.usable, row.own) for row in rows] == [
+        ("docs:acme/billing/refunds", "", True, False),
+        ("docs:acme/support/refunds", "", True, False),
+        ("docs:inner", "", True, False),
+        ("docs:pdf", "", True, False),
+    ]
+    assert "- forms/A4.md (9 bytes)" in (await look.text(rows[3].path)).splitlines()
+    await workspace.mcp.close()
+    servers, root = workspace.loaded.settings.mcp, workspace.project.root
+    known = known_skills(servers, workspace.places.manifests, root)
+    assert [skill.name for skill in known] == [row.name for row in rows]
+    assert known == list(workspace.mcp.skills.skills())
