@@ -202,6 +202,8 @@ def _read(kind: str, text: str) -> Any:
 
 
 def _number(text: str) -> float:
+    if text.removeprefix("-").isdecimal():
+        return int(text)
     value = float(text)
     if value != value or value in (float("inf"), float("-inf")):
         raise ValueError("JSON has no such number")

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from harness_tui.agent.denials import denied_values
+from harness_tui.core.messages import Attachment
 from harness_tui.core.paths import is_inside, name_in
 from harness_tui.core.record import record
+from harness_tui.core.resources import ReadableResources, ReadResource
 from harness_tui.core.seams import (
     Check,
     GateCall,
@@ -93,6 +95,7 @@ async def preview_line(
         shell_gate=gate.shell,
         read_gate=gate.template_read,
         person_gate=gate.person_read,
+        resources=Unread(workspace.mcp.resources),
         prompts=prompts,
         session=session,
         stand_in=_output_of,
@@ -105,7 +108,12 @@ def _preview(expansion: Expansion, gate: _Rehearsal, agents: Mapping[str, AgentD
     command = expansion.command
     chosen = agents.get(expansion.agent) if expansion.agent else None
     attachments = [
-        AttachmentPreview(item.path or item.uri or item.kind, item.kind, item.bytes, "cut" if item.truncated else "")
+        AttachmentPreview(
+            item.path or item.uri or item.kind,
+            item.kind,
+            item.bytes,
+            "cut" if item.truncated else "read when it is sent" if item.kind == "resource" and not item.content else "",
+        )
         for item in expansion.attachments
     ]
     attachments += [AttachmentPreview(name, "file", 0, "asks first") for name in gate.asked.values()]
@@ -224,3 +232,18 @@ class Unfetched:
         lines = [f"[the prompt {name} of the server {server}, fetched when it is sent]"]
         lines += [f"{key} = {value}" for key, value in arguments.items()]
         return [PromptMessage("user", "\n".join(lines))]
+
+
+class Unread:
+    """Resources of servers that are named and not read: no server is asked for a preview."""
+
+    def __init__(self, source: ReadableResources) -> None:
+        self._source = source
+
+    def resource_named(self, text: str) -> tuple[str, str] | None:
+        """Return server and address of ``server:uri``."""
+        return self._source.resource_named(text)
+
+    async def read_resource(self, server: str, uri: str, *, images: bool = True) -> ReadResource:
+        """Say what would be read."""
+        return ReadResource((Attachment("resource", "text/plain", 0, uri=f"{server}:{uri}"),))

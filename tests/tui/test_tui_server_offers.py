@@ -103,6 +103,8 @@ def test_a_schema_becomes_steps_of_its_kinds() -> None:
             read_answer(steps[name], text)
     with pytest.raises(FormError):
         read_answer(steps_of_schema({"properties": {"n": {"type": "number"}}})[0], "NaN")
+    (number,) = steps_of_schema({"properties": {"n": {"type": "number"}}})
+    assert [repr(read_answer(number, text)) for text in ("4", "-4", "4.5")] == ["4", "-4", "4.5"]
     loop = {"properties": {"a": {"$ref": "#/properties/a"}, "b": {"$ref": "http://x/y"}, "c": 5}}
     assert [step.name for step in steps_of(QuestionAsked("r", "s", "t", schema=loop))] == ["a", "b"]
 

@@ -14,6 +14,7 @@ from harness_tui.core.errors import RefusedError
 from harness_tui.mcp.schemas import faults_of
 from harness_tui.mcp.typed_templates import typing_of
 from harness_tui.workspace.offers import ServerOffers
+from harness_tui.workspace.previewing import Unfetched, preview_line
 from harness_tui.workspace.workspace import OpenOptions, Workspace
 
 SHELF = Path(__file__).parents[1] / "mcp" / "servers" / "shelf.py"
@@ -51,6 +52,10 @@ async def test_what_a_server_offers_is_told_and_completed_while_it_is_typed(work
     await check_mentions(offers)
     await check_prompts(offers)
     assert (await offers.read("shelf", "note://today")).attachments[0].content == "first"
+    line = "/commit @shelf:note://today"
+    seen = await preview_line(workspace, line, Unfetched(()), session="", agent="build", mode="ask")
+    told = [(item.name, item.note) for item in seen.attachments]
+    assert (told, seen.warnings, seen.error) == ([("shelf:note://today", "read when it is sent")], (), None)
     blind = ServerOffers(workspace, session="", agent="blind", mode="ask")
     with pytest.raises(RefusedError):
         await blind.read("shelf", "note://today")

@@ -163,7 +163,7 @@ class SidePanel(Vertical):
             case "diagnostics":
                 return "Enter ask · x fix · o open · f filter"
             case "servers":
-                return "Enter tools · a resources · r restarts · l log"
+                return "Enter tools · a attach · r start · l log"
             case "changes" if isinstance(self._asked, ChangedFileKey | ChangedRunKey):
                 return self._undo_question(self._asked)
             case "changes":

@@ -199,8 +199,8 @@ class ToolsScreen(OffersScreen["ServerToolRow"]):
     def hint(self) -> str:
         """Say what the keys do."""
         if self.detail is None:
-            return "type to filter · Enter reads it · Tab puts the call into the prompt · Esc leaves"
-        return "Enter fills in a call · Tab puts it into the prompt · Esc goes back" if self.detail.enabled else "Esc"
+            return "type to filter · Enter reads · Tab writes the call · Esc leaves"
+        return "Enter fills in a call · Tab writes it · Esc goes back" if self.detail.enabled else "Esc"
 
 
 class ResourcesScreen(OffersScreen["ResourceRow"]):
@@ -215,4 +215,4 @@ class ResourcesScreen(OffersScreen["ResourceRow"]):
 
     def hint(self) -> str:
         """Say what the keys do."""
-        return "type to filter · Enter reads it · Tab mentions it in the prompt · Esc leaves"
+        return "type to filter · Enter reads · Tab mentions it · Esc leaves"
