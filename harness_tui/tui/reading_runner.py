@@ -93,7 +93,7 @@ class ReadingRunner:
         search = self._app.transcript.reader.search
         if search is None:
             return ""
-        more = "" if search.done(self._blocks) else "…"
+        more = "+" if search.is_full else "" if search.done(self._blocks) else "…"
         if not search.matches:
             return more or "nothing found"
         at = "" if search.current is None else f"{search.current + 1} of "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from harness_tui.tui.transcript import search as search_module
 from harness_tui.tui.transcript.blocks import MarkdownBlock, ToolBlock, UserBlock
 from harness_tui.tui.transcript.model import Block, TranscriptModel
 from harness_tui.tui.transcript.search import Search
@@ -86,3 +88,11 @@ def test_the_code_of_a_long_block_that_came_in_parts_is_whole() -> None:
     assert last_code(blocks) == "first = 1\n\nsecond = 2"
     assert answer_of(blocks, 2) == answer
     assert answer_of(blocks, 3) == ""
+
+
+def test_a_search_that_finds_too_much_stops_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_module, "MOST_MATCHES", 10)
+    blocks = model(*(UserBlock("e e e") for _ in range(50)))
+    search = Search("e")
+    assert search.advance(blocks)
+    assert (len(search.matches), search.is_full) == (12, True)

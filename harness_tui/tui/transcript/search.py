@@ -21,6 +21,9 @@ from harness_tui.tui.transcript.texts import searched_text
 SLICE_S: Final = 0.004
 """So long one slice takes: a key waits no longer for it."""
 
+MOST_MATCHES: Final = 20_000
+"""A search for less than a word stops there, and says so: nobody goes through more, and each takes memory."""
+
 _MARKUP: Final = re.compile(r"[*_`~]")
 _FOUND: Final = Style(reverse=True)
 _CURRENT: Final = Style(reverse=True, bold=True, underline=True)
@@ -52,13 +55,13 @@ class Search:
     def advance(self, blocks: Sequence[Block], budget: float = SLICE_S) -> bool:
         """Look on for ``budget`` seconds; return whether everything has been looked at."""
         end = time.monotonic() + budget
-        while self._next < len(blocks):
+        while not self.done(blocks):
             block = blocks[self._next]
             self.matches += (Match(block, nth) for nth in range(self._count(block)))
             self._next += 1
             if time.monotonic() >= end:
                 break
-        return self._next >= len(blocks)
+        return self.done(blocks)
 
     def look_again(self, first: int) -> None:
         """Forget what was found from the block ``first`` on: those blocks are new."""
@@ -70,8 +73,13 @@ class Search:
             self.current = self.matches.index(present) if kept and present else None
 
     def done(self, blocks: Sequence[Block]) -> bool:
-        """Whether everything has been looked at."""
-        return self._next >= len(blocks)
+        """Whether everything has been looked at, or enough was found."""
+        return self.is_full or self._next >= len(blocks)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it stopped because there is too much."""
+        return len(self.matches) >= MOST_MATCHES
 
     @property
     def present(self) -> Match | None:
