@@ -21,6 +21,8 @@ from harness_tui.mcp.login_errors import LoginError, json_object, refusal_of
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _STEP_UP: Final = "insufficient_scope"
+TIMEOUT_S: Final = 20.0
+"""How long a login server may be silent."""
 
 
 class Flow(Protocol):
@@ -128,6 +130,9 @@ class Trail(Layer):
     ) -> AsyncGenerator[httpx2.Request | httpx2.Response, httpx2.Response]:
         if out is not request:
             self._must_be_private(out.url)
+            # The SDK makes these by itself, so that they have no time-out of the client's: a login server that is
+            # silent would hold up the call for good, and the lock with it.
+            out.extensions = {**out.extensions, "timeout": httpx2.Timeout(TIMEOUT_S).as_dict()}
         response = yield out
         if out is request:
             if wants_login(response):

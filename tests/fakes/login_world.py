@@ -92,6 +92,10 @@ class LoginWorld:
     def url(self) -> str:
         return f"{self.base}/mcp"
 
+    @property
+    def silent(self) -> str:
+        return f"{self.base}/silent"
+
     # --- HTTP ------------------------------------------------------------------------------------
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -137,6 +141,9 @@ class LoginWorld:
                 self.codes[code] = query
                 back = f"{query['redirect_uri']}?code={code}&state={query['state']}"
                 return 302, {}, {"Location": back}
+            case "/silent":
+                await asyncio.sleep(60)
+                return 404, {}, {}
             case "/token":
                 return self._token(request)
             case _:

@@ -369,6 +369,17 @@ async def test_a_login_is_not_sent_where_others_could_read_it(world: LoginWorld,
     )
 
 
+async def test_a_login_server_that_stays_silent_is_not_waited_for_without_end(
+    world: LoginWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness_tui.mcp.auth_layers.TIMEOUT_S", 0.2)
+    client = Client(world, tmp_path, SECRET)
+    monkeypatch.setattr(world, "_metadata", lambda: {**LoginWorld._metadata(world), "token_endpoint": world.silent})
+    with pytest.raises(httpx2.ReadTimeout):
+        await client.post()
+    assert world.paths[-1] == "POST /silent"
+
+
 async def test_more_rights_are_asked_for_when_the_server_wants_them_and_those_there_are_stay(
     world: LoginWorld, tmp_path: Path
 ) -> None:
