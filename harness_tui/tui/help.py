@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from textual.binding import Binding, BindingType
 
 from harness_tui.library.own_commands import OWN_COMMANDS
+from harness_tui.tui.keymap import KeyAction
 from harness_tui.tui.lines import Line, Span, cells, wrap
 from harness_tui.tui.panels.side import CHANGE_KEYS, DIAGNOSTIC_KEYS, PANEL_KEYS, PROCESS_KEYS
 from harness_tui.tui.prompt.field import PROMPT_KEYS
@@ -14,6 +15,7 @@ from harness_tui.tui.row_list import RowList
 from harness_tui.tui.screens.library import LIBRARY_KEYS
 from harness_tui.tui.screens.offers import OFFER_KEYS
 from harness_tui.tui.screens.permissions import PERMISSION_KEYS
+from harness_tui.tui.screens.queue import QUEUE_KEYS
 from harness_tui.tui.screens.review import REVIEW_KEYS
 from harness_tui.tui.transcript.view import TranscriptView
 
@@ -42,11 +44,18 @@ _REQUEST_KEYS = (
 )
 
 
-def help_lines(bindings: Iterable[BindingType], width: int) -> Sequence[Line]:
-    """Return the help at a width: keys of the app, the prompt, requests, lists and the transcript, then commands."""
+def help_lines(actions: Sequence[KeyAction], width: int) -> Sequence[Line]:
+    """Return the help at a width: keys of the app, the prompt, requests, lists and the transcript, then commands.
+
+    ``actions`` have the keys that count now.
+    """
+    everywhere = [(key_names(",".join(one.keys)), one.text) for one in actions if one.binding]
+    in_prompt = [(key_names(",".join(one.keys)), one.text) for one in actions if not one.binding]
+    names = [(one.name, key_names(",".join(one.keys)) or "no key") for one in actions]
     lines: list[Line] = []
-    _section(lines, "Prompt", PROMPT_KEYS, width)
-    _section(lines, "Everywhere", keys_of(bindings), width)
+    _section(lines, "Prompt", [*PROMPT_KEYS, *in_prompt], width)
+    _section(lines, "Everywhere", everywhere, width)
+    _section(lines, "Waiting messages (Alt+Q)", QUEUE_KEYS, width)
     _section(lines, "When something waits for you", _REQUEST_KEYS, width)
     _section(lines, "Review of a change", REVIEW_KEYS, width)
     _section(lines, "Transcript (Tab goes there)", keys_of(TranscriptView.BINDINGS), width)
@@ -63,6 +72,7 @@ def help_lines(bindings: Iterable[BindingType], width: int) -> Sequence[Line]:
         for own in OWN_COMMANDS
     ]
     _section(lines, "Commands", commands, width)
+    _section(lines, "Names of actions, for keys of your own (tui.keys in /config)", names, width)
     more = "Your own commands and skills are offered when you type / in the prompt. !command runs a shell command."
     lines.extend(wrap([(more, "muted")], width))
     return lines

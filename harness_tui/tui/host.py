@@ -190,6 +190,11 @@ class Host:
 
     # --- commands and skills -------------------------------------------------------------------------
 
+    @property
+    def offered(self) -> LibraryRows | None:
+        """Commands and skills as they were last looked at."""
+        return self._offered
+
     async def refresh_library(self) -> list[Candidate] | None:
         """Look at commands and skills and return what the prompt completes.
 

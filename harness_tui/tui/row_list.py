@@ -83,6 +83,14 @@ class RowList(Widget, can_focus=True):
         """The number of lines of all rows."""
         return len(self._lines)
 
+    def rows_in_sight(self) -> list[tuple[int, Hashable]]:
+        """Return the line, from the top of the list, and the key of each row that begins in sight and can be chosen."""
+        found: dict[Hashable, int] = {}
+        for line, (index, _) in enumerate(self._lines[self._top : self._top + self.size.height]):
+            if (key := self._rows[index].key) is not None:
+                found.setdefault(key, line)
+        return [(line, key) for key, line in found.items()]
+
     def scroll_lines(self, lines: int) -> None:
         """Scroll by ``lines``, down where they are positive; the mark stays."""
         self._scroll(lines)

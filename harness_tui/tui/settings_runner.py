@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harness_tui.core.text import clean_for_display
 from harness_tui.tui.appearance import find_theme, known_themes
 from harness_tui.tui.host import Host
+from harness_tui.tui.keymap import Keymap
 from harness_tui.tui.lines import Line, wrap
 from harness_tui.tui.screens.reader import Reader
 from harness_tui.tui.themes import BUILT_IN, Theme, own_theme
@@ -25,12 +26,15 @@ class SettingsRunner:
         self._app = app
         self._host = host
         self._run = run
+        self.keymap = Keymap(app)
 
     async def take_up(self) -> None:
         """Look and behave as it is configured; what cannot be is told. The next first frame is made from it."""
         access, look = self._host.backend.settings, self._app.appearance
         screen = access.screen
         look.use_ascii(screen.ascii)
+        for name, text in self.keymap.use(screen.keys).items():
+            self._host.tell("warning", f"tui.keys.{name}: {text}", "F1 lists actions and their keys")
         theme = find_theme(access.theme, await self.themes())
         if theme is None:
             self._host.tell("warning", f"there is no theme {access.theme!r}", "/theme shows those that there are")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from harness_tui.core import intents as it
 from harness_tui.core.text import clean_for_display
-from harness_tui.library.own_commands import MODES, OwnCommand
+from harness_tui.library.own_commands import MODES, OwnCommand, find_own
 from harness_tui.tui.help import help_lines
 from harness_tui.tui.host import Host
 from harness_tui.tui.lines import Line, ListRow, two_ends
@@ -77,6 +77,12 @@ class SlashRunner:
             case _:
                 await self._run_with_arguments(command.name, arguments)
 
+    async def run_named(self, name: str) -> None:
+        """Run an own command by its name, without arguments."""
+        own = find_own(name)
+        if own is not None:
+            await self.run(own, "")
+
     async def _run_with_arguments(self, name: str, arguments: str) -> None:
         match name:
             case "resume" | "fork" | "export":
@@ -106,8 +112,8 @@ class SlashRunner:
 
     def show_help(self) -> None:
         """Show keys and commands."""
-        bindings = list(self._app.BINDINGS)
-        self._app.push_screen(Reader(self._app.palette, "Help", lambda width: help_lines(bindings, width)))
+        actions = self._settings.keymap.actions()
+        self._app.push_screen(Reader(self._app.palette, "Help", lambda width: help_lines(actions, width)))
 
     async def _pick(self, title: str, rows: Sequence[tuple[str, str, str]], empty: str) -> str | None:
         """Let the person choose one of ``(key, left, right)``."""

@@ -66,6 +66,17 @@ def test_a_warning_alone_is_no_failure(world, harness):
     assert [row["code"] for row in json.loads(out)] == ["untrusted"]
 
 
+def test_check_tells_of_keys_that_cannot_count_with_their_line(world, harness):
+    path = world.write_user("tui:\n  keys:\n    help: f12\n    toggle-panel: f12\n    nosuch: f10\n")
+    code, out, _ = harness("config", "check", "--json")
+    told = {(row["where"], row["message"]) for row in json.loads(out)}
+    assert code == 0
+    assert told == {
+        (f"{path}:4", "tui.keys.toggle-panel: f12 is the key of help already"),
+        (f"{path}:5", "tui.keys.nosuch: no such action"),
+    }
+
+
 def test_a_named_file_that_cannot_be_read_is_exit_2(world, harness, monkeypatch):
     monkeypatch.setenv("HARNESS_CONFIG", str(world.root / "gone.yaml"))
     code, out, err = harness("config", "show")

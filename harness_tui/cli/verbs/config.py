@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harness_tui.config.loader import Loaded
     from harness_tui.config.migration.importing import ForeignTool
     from harness_tui.config.migration.levels import Target
+    from harness_tui.config.problems import Problem
 
 
 @click.group(short_help="Show and check the configuration, import that of other tools.")
@@ -58,7 +59,8 @@ def _row(origin: Origin) -> dict[str, Any]:
 @json_option
 def check(root: Path, as_json: bool) -> int:
     """Print everything that is wrong in the configuration; exit code 1 when anything is an error."""
-    problems = _load(root).problems
+    loaded = _load(root)
+    problems = [*loaded.problems, *_key_problems(loaded)]
     if as_json:
         print_json([problem.to_json() for problem in problems])
     else:
@@ -67,6 +69,24 @@ def check(root: Path, as_json: bool) -> int:
         if not problems:
             print_line("The configuration is valid.")
     return 1 if any(problem.level == "error" for problem in problems) else 0
+
+
+def _key_problems(loaded: Loaded) -> list[Problem]:
+    """Say what is wrong with a person's own keys; whoever has none needs no screen for it."""
+    from harness_tui.config.problems import Problem
+
+    keys = loaded.settings.tui.keys
+    if not keys:
+        return []
+    from harness_tui.tui.app import HarnessApp
+    from harness_tui.tui.keymap import actions, read_keys
+
+    places = {origin.key: origin.source for origin in loaded.origins if origin.state == "used"}
+    _, wrong = read_keys(keys, actions(HarnessApp.BINDINGS))
+    return [
+        Problem(places.get(f"tui.keys.{name}", ""), "keys", f"tui.keys.{name}: {text}", "see docs/keys.md", "warning")
+        for name, text in wrong.items()
+    ]
 
 
 @command.command("schema")

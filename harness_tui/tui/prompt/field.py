@@ -45,19 +45,22 @@ AID_KEYS: Final[dict[str, Aid]] = {
     "f6": "put_aside",
 }
 
+AID_TEXTS: Final[dict[Aid, str]] = {
+    "history": "Search what was typed before, in every session",
+    "put_aside": "Put the draft aside; in the empty prompt bring it back",
+    "take_back": "Take the last waiting message back, with its attachments",
+    "queue": "Waiting messages: edit, move, delete, send at the next step",
+    "editor": "Write in your own editor; on the chip of a paste, edit the paste",
+    "image": "Attach the image in the clipboard; the pasted path of an image is attached as well",
+}
+
 PROMPT_KEYS: Final = (
     ("Enter", "Send; waits in the queue while a run goes on"),
     ("Ctrl+S", "Send into the run that goes on, at its next step"),
     ("Shift+Enter, Ctrl+J, Alt+Enter, \\ Enter", "New line"),
     ("↑ ↓", "Earlier messages, at the first and last line"),
-    ("Ctrl+R", "Search what was typed before, in every session"),
-    ("Alt+S, F6", "Put the draft aside; in the empty prompt bring it back"),
-    ("Alt+↑", "Take the last waiting message back, with its attachments"),
-    ("Alt+Q, F7", "Waiting messages: edit, move, delete, send at the next step"),
     ("Tab", "Complete a /name, what an own command takes, or a mention behind @; open the chip of a paste"),
     ("@", "Mention a file, a folder, lines of a file (@file#L10-20), an agent, a resource of a server"),
-    ("Ctrl+G", "Write in your own editor; on the chip of a paste, edit the paste"),
-    ("Alt+V", "Attach the image in the clipboard; the pasted path of an image is attached as well"),
     ("! and //", "At the start: run a command of the shell; send a message that begins with a slash"),
     ("F3", "Read the whole of what would be sent: text, attachments, commands that would run; nothing is sent or run"),
     ("Ctrl+_, Ctrl+Y", "Take back what was typed, and bring it back"),
@@ -93,6 +96,7 @@ class PromptField(MessageEditor):
 
     def __init__(self) -> None:
         super().__init__(id="prompt", placeholder="Message, /command or !shell   ? for help")
+        self.aid_keys: dict[str, Aid] = AID_KEYS
         self._completion: PromptCompletion | None = None
         self._previewer: Previewer | None = None
         self._sent: PromptHistory | None = None
@@ -133,7 +137,7 @@ class PromptField(MessageEditor):
         completion = self._completion
         if completion is not None and completion.is_open and completion.key(event.key):
             return True
-        if (aid := AID_KEYS.get(event.key)) is not None:
+        if (aid := self.aid_keys.get(event.key)) is not None:
             self.post_message(self.Wanted(aid))
             return True
         match event.key:
