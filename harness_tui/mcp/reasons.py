@@ -117,5 +117,7 @@ def plain_words(error: BaseException) -> str:
     leaf = leaves(error)[0]
     if isinstance(leaf, HarnessError):
         return leaf.what
+    if isinstance(rounds := getattr(leaf, "max_rounds", None), int):  # the SDK's words are for who writes a client
+        return f"it wanted something more than {rounds} times before it answered: given up"
     text = one_line(str(leaf))
     return f"protocol error: {text}" if text else f"protocol error: {type(leaf).__name__}"

@@ -12,6 +12,7 @@ import pytest
 from fakes.canned import FakePerson
 
 from harness_tui.core.calls import QuestionReply, QuestionRequest
+from harness_tui.core.errors import HarnessError
 from harness_tui.core.messages import AssistantMessage
 from harness_tui.core.seams import ToolContext
 from harness_tui.mcp import people as people_module
@@ -109,6 +110,23 @@ async def test_a_server_of_the_present_revision_gets_its_answer_in_the_call(want
     (request,) = canned.asked
     assert request.sampling is not None
     assert (request.sampling.system, request.sampling.max_tokens) == ("Be brief.", 50)
+
+
+async def test_a_call_that_only_ever_wants_more_is_given_up_in_plain_words(wants: Any, canned: FakePerson) -> None:
+    call = await wants("asks_now")
+    for number in range(20):
+        canned.form(word=str(number))
+    with pytest.raises(HarnessError, match="forever: it wanted something more than 10 times before it answered"):
+        await call("forever")
+    assert len(canned.of("form")) == 10
+
+
+async def test_pages_are_opened_by_the_canned_person_too(wants: Any, canned: FakePerson) -> None:
+    call = await wants("asks")
+    canned.page().says_no("auth")
+    outputs = [await call("page", url="https://login.test/x") for _ in range(2)]
+    assert [json.loads(output)["action"] for output, _ in outputs] == ["accept", "decline"]
+    assert [request.url for request in canned.of("auth")] == ["https://login.test/x"] * 2
 
 
 async def test_where_nobody_can_be_asked_nothing_is_declared(wants: Any) -> None:

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.resolve import Elicit, Resolve, Sample
-from mcp_types import CreateMessageResult, SamplingMessage, TextContent
+from mcp_types import CreateMessageResult, ElicitRequest, InputRequiredResult, SamplingMessage, TextContent
 from pydantic import BaseModel, Field
 
 server = MCPServer("asks", log_level="ERROR")
@@ -31,6 +31,18 @@ def which(person: Annotated[Person, Resolve(who)]) -> Elicit[Colour]:
 def paint(person: Annotated[Person, Resolve(who)], colour: Annotated[Colour, Resolve(which)]) -> str:
     """Paint for somebody."""
     return f"{colour.colour} for {person.name}, {person.age}"
+
+
+class Word(BaseModel):
+    word: str
+
+
+@server.tool()
+async def forever(ctx: Context) -> InputRequiredResult:
+    """Ask again whatever is answered."""
+    form = {"mode": "form", "message": "And?", "requestedSchema": Word.model_json_schema()}
+    asked = ElicitRequest.model_validate({"method": "elicitation/create", "params": form})
+    return InputRequiredResult(input_requests={"again": asked}, request_state="more")
 
 
 def model() -> Sample:
