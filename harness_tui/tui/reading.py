@@ -119,7 +119,7 @@ class ReadingApp(App[None]):
         if self.prompt.display:
             self.prompt.focus()
         else:
-            self.screen.focus_next()
+            self.focus_request()
 
     def write_terminal(self, sequence: str) -> None:
         """Write a sequence that the person asked for to the terminal."""

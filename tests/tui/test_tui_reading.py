@@ -12,7 +12,8 @@ from fakes.tui_screen import screen_text, until
 from textual import events
 
 from harness_tui.core import events as ev
-from harness_tui.core.event_parts import Truncation
+from harness_tui.core import intents as it
+from harness_tui.core.event_parts import CommandPart, CommandPreview, Truncation
 from harness_tui.core.messages import UserMessage
 from harness_tui.core.values import SourceRef
 from harness_tui.tui.app import HarnessApp
@@ -308,7 +309,24 @@ async def test_what_was_seen_before_a_resize_is_wrapped_anew_once_nobody_does_an
         kept = app.transcript._layout._rows
         assert all(drawn is not None for drawn in kept)
         await pilot.resize_terminal(60, 14)
+        await until(lambda: app.transcript.size.width == 59)
         await until(lambda: all(drawn is not None for drawn in app.transcript._layout._rows))
-        assert app.transcript.size.width == 59
         widths = {strip.cell_length for drawn in app.transcript._layout._rows for strip in drawn or ()}
         assert widths == {59}
+
+
+async def test_who_reads_while_a_request_waits_comes_back_to_it(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        await shown_turns(app, backend, 1)
+        session = backend.session
+        session.publish(ev.RunStarted("build", "replay/demo", "ask", UserMessage("go")), run="run_2")
+        session.publish(ev.ToolStarted("c9", "bash", "Run ls", {"command": "ls"}, SourceRef("builtin")), run="run_2")
+        preview = CommandPreview("ls", (CommandPart("ls", "ask"),), "/srv")
+        session.publish(ev.PermissionRequested("req_1", "c9", "bash", ("ls",), preview, ()), run="run_2")
+        await until(lambda: "Allow bash" in screen_text(app))
+        await pilot.press("f8", "x")
+        await until(lambda: backend.copied == ["ls"])
+        await pilot.press("ctrl+f", *"row", "escape")
+        await pilot.press("escape")  # of the request: no
+        await until(lambda: bool(session.sent))
+        assert session.sent == [it.Answer("req_1", "deny")]

@@ -45,6 +45,13 @@ class Sheet:
         return max((len(lines) for lines in self.details if len(lines) <= _DETAIL_LINES), default=0)
 
 
+_KEYS_OF_OTHERS: Final = frozenset(
+    {"ctrl+c", "ctrl+q", "tab", "shift+tab", "ctrl+b", "f2", "ctrl+o", "f8", "ctrl+up", "ctrl+down"}
+    | {"alt+pageup", "alt+pagedown", "ctrl+home", "ctrl+end"}
+)
+"""Of the app: the transcript is read while a request waits."""
+
+
 class RequestView(Widget, can_focus=True):
     """Draws a sheet and tells which keys and entries were taken."""
 
@@ -142,14 +149,14 @@ class RequestView(Widget, can_focus=True):
         """Return one row."""
         width = self.size.width
         if y >= len(self.lines):
-            return Strip.blank(width)
+            return self._palette.strip((), width)
         line, entry = self.lines[y]
         over = "selected" if entry is not None and entry == self.marked and self.has_focus else ""
         return self._palette.strip(line, width, over=over)
 
     @on(events.Key)
     def _on_key_pressed(self, event: events.Key) -> None:
-        if event.key in ("ctrl+c", "ctrl+q", "tab", "shift+tab", "ctrl+b", "f2", "ctrl+o"):
+        if event.key in _KEYS_OF_OTHERS:
             return
         event.stop()
         self.post_message(self.Pressed(event.key))
