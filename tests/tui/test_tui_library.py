@@ -541,12 +541,12 @@ async def test_a_text_that_begins_like_an_own_command_closes_nothing(open_app: A
 
 async def test_a_prompt_of_a_server_is_offered_with_the_servers_name(open_app: Any) -> None:
     backend = FakeBackend()
-    backend.library.extra_offers = (FakeOffer("mcp:docs:find", "Finds", "<what>", "docs", "prompt"),)
+    backend.library.extra_offers = (FakeOffer("mcp:docs:seek", "Finds", "<what>", "docs", "prompt"),)
     async with open_app(backend) as (app, pilot, _):
-        await type_text(pilot, "/find")
+        await type_text(pilot, "/seek")
         await until(lambda: "mcp · docs" in screen_text(app))
         await pilot.press("enter")
-        assert app.prompt.text == "/mcp:docs:find "
+        assert app.prompt.text == "/mcp:docs:seek "
         assert app.prompt.suggestion == "<what>"
 
 
