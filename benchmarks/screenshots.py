@@ -1,7 +1,8 @@
 """Plays the tour in the shell and takes pictures of it: ``make screenshots``.
 
 The app runs with its real backend and Textual's headless driver, so that a picture is an SVG with real text. Sizes are
-80x24 and 140x40; the scenes are those that a newcomer meets.
+80x24 and 140x40, each dark (the colours of the terminal) and, in ``light``, with the theme ``harness-light``. The
+scenes are those that a newcomer meets.
 
     python benchmarks/screenshots.py [--out FOLDER] [--only WORD] [--size 80x24]...
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 from harness_tui.cli.demo import MESSAGE, Scene, scene
 from harness_tui.tui.app import HarnessApp
 from harness_tui.tui.run import BACKEND, Options
+from harness_tui.tui.themes import BUILT_IN, TERMINAL, built_in
 
 ROOT = Path(__file__).parents[1]
 SIZES = ((80, 24), (140, 40))
@@ -107,6 +109,44 @@ FAULTS = {
 }
 """What the model of the scene ``faults`` plays: files with errors and warnings, then a rename through both."""
 
+TODOS = [
+    {"id": "1", "text": "Read how shelves are counted", "state": "done"},
+    {"id": "2", "text": "Count in whole boxes, with a test for the last one", "state": "active"},
+    {"id": "3", "text": "Say in the notes what a box is", "state": "pending"},
+    {"id": "4", "text": "Run the tests", "state": "pending"},
+]
+BOXES = SHOP.replace("return 1\n", "return self.boxes * BOX_SIZE\n").replace("import os\n", "BOX_SIZE = 12\n")
+CHANGES = {
+    "turns": [
+        {
+            "tools": [
+                {"name": "todo", "arguments": {"items": TODOS}},
+                {"name": "read", "arguments": {"path": "shop.py"}},
+            ]
+        },
+        {
+            "tools": [
+                {"name": "write", "arguments": {"path": "shop.py", "content": BOXES}},
+                {"name": "write", "arguments": {"path": "NOTES.md", "content": "# Notes\n\nA box holds twelve.\n"}},
+                {
+                    "name": "write",
+                    "arguments": {"path": "tests/test_boxes.py", "content": "def test_last():\n    ...\n"},
+                },
+                {"name": "bash", "arguments": {"command": "git status"}},
+            ]
+        },
+        {"text": "Shelves are counted in boxes of twelve."},
+    ]
+}
+"""What the model of the scene ``changes`` plays: a list of steps, and three files."""
+CHANGE_RULES = """\
+permission:
+  - {permission: edit, pattern: "*", action: allow}
+  - {permission: edit, pattern: "shop.py", action: ask}
+  - {permission: bash, pattern: "git status", action: allow}
+lsp: {enabled: false}
+"""
+
 FAULT_SERVERS = """\
 permission:
   - {permission: edit, pattern: "*", action: allow}
@@ -157,12 +197,16 @@ class Stage:
 
     async def picture(self, name: str) -> None:
         """Write the screen as ``NAME-COLUMNSxROWS.svg``."""
-        await asyncio.sleep(0.5)
         columns, rows = self._size
-        path = self._out / f"{name}-{columns}x{rows}.svg"
-        svg = _SCRATCH.sub("harness-demo", _FONTS.sub("", self.app.export_screenshot(title="Harness")))
-        path.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
-        print(f"{path.name}")
+        for theme, folder in ((TERMINAL, self._out), ("harness-light", self._out / "light")):
+            self.app.appearance.use_theme(built_in(theme) or BUILT_IN[0])
+            await asyncio.sleep(0.5)
+            folder.mkdir(exist_ok=True)
+            path = folder / f"{name}-{columns}x{rows}.svg"
+            svg = _SCRATCH.sub("harness-demo", _FONTS.sub("", self.app.export_screenshot(title="Harness")))
+            path.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
+        self.app.appearance.use_theme(BUILT_IN[0])
+        print(name, f"{columns}x{rows}")
 
 
 async def approve(stage: Stage) -> None:
@@ -215,6 +259,12 @@ async def faults(stage: Stage) -> None:
     await stage.wait_for("Rename total to amount in 2 files")
     await asyncio.sleep(1.3)
     await stage.picture("approval-rename")
+    await stage.press("v")
+    await stage.wait_for("[x] part 1")
+    await stage.press("space")
+    await stage.picture("review")
+    await stage.press("space", "escape")
+    await stage.wait_for("Rename total to amount in 2 files")
     await stage.press("1")
     await stage.wait_for("5 calls")
     await stage.press("f2")
@@ -224,6 +274,26 @@ async def faults(stage: Stage) -> None:
     await stage.press("right")
     await stage.wait_for("notes-server")
     await stage.picture("language-servers")
+
+
+async def changes(stage: Stage) -> None:
+    """What a session changed, its differences, and the steps that are left."""
+    await stage.wait_for("Allow edit")
+    await stage.press("w")
+    await asyncio.sleep(1.3)
+    await stage.press("w")
+    await stage.picture("approval-why")
+    await stage.press("1")
+    await stage.wait_for("6 calls")
+    await stage.press("f2", "right", "right", "right")
+    await stage.wait_for("Enter differences")
+    await stage.picture("changes")
+    await stage.press("down", "enter")
+    await stage.wait_for("Changes: shop.py")
+    await stage.picture("differences")
+    await stage.press("escape", "right")
+    await stage.wait_for("of 4 done")
+    await stage.picture("todos")
 
 
 async def first(stage: Stage) -> None:
@@ -315,12 +385,24 @@ def take_faults(home: Path, out: Path, sizes: Sequence[tuple[int, int]]) -> None
             asyncio.run(one(faults, project, chosen, out, size))
 
 
+def take_changes(home: Path, out: Path, sizes: Sequence[tuple[int, int]]) -> None:
+    """Take the pictures of the scene ``changes``."""
+    for size in sizes:
+        with scene(answers=False, within=home) as demo:
+            project = home / f"boxes-{size[0]}"
+            project.mkdir()
+            (project / "shop.py").write_text(SHOP)
+            (project / "NOTES.md").write_text("# Notes\n")
+            model = played(demo, json.dumps(CHANGES).replace("NOTES.md", "BOXES.md"), CHANGE_RULES)
+            asyncio.run(one(changes, project, Options(model=model, message="Count in boxes of twelve"), out, size))
+
+
 def wanted() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "screenshots")
     parser.add_argument("--size", type=lambda text: tuple(int(part) for part in text.split("x")), action="append")
-    parser.add_argument("--only", choices=["tour", "work", "faults", "first", "trust", "library"])
+    parser.add_argument("--only", choices=["tour", "work", "faults", "changes", "first", "trust", "library"])
     return parser.parse_args()
 
 
@@ -334,15 +416,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="harness-pictures-") as name:
         home = Path(name).resolve()
         os.environ["HOME"] = str(home)
+        os.environ["COLORTERM"] = "truecolor"  # whoever looks at a picture has all colours
+        os.environ.pop("NO_COLOR", None)
         if options.only in (None, "tour"):
             for size in sizes:
                 with scene(answers=False, within=home) as demo:
                     chosen = Options(model=f"replay:{demo.script}", message=MESSAGE)
                     asyncio.run(one(tour, demo.project, chosen, options.out, size))
-        if options.only in (None, "work"):
-            take_work(home, options.out, sizes)
-        if options.only in (None, "faults"):
-            take_faults(home, options.out, sizes)
+        for name, take in (("work", take_work), ("faults", take_faults), ("changes", take_changes)):
+            if options.only in (None, name):
+                take(home, options.out, sizes)
         if options.only in (None, "first", "trust"):
             with scene(answers=False, within=home):
                 empty = home / "notes"

@@ -217,7 +217,7 @@ class RowList(Widget, can_focus=True):
         """Return one line; the marked row is reversed while the list has the focus (or always, where asked for)."""
         width, place = self.size.width, y + self._top
         if place >= len(self._lines):
-            return Strip.blank(width)
+            return self._palette.strip((), width)
         index, line = self._lines[place]
         marked = index == self._marked and (self.has_focus or self._mark_always)
         return self._palette.strip(line, width, over="selected" if marked else "")

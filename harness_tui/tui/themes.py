@@ -165,7 +165,8 @@ def words_of(theme: Theme) -> tuple[Mapping[str, Style], Style | None]:
     for word, style in WORDS.items():
         plain = Style(bold=style.bold, italic=style.italic, strike=style.strike, underline=style.underline)
         words[word] = style if word in _PLAIN else plain + Style(color=theme.color(word))
-    return words, Style(color=theme.color("foreground"))
+    # With the background: what draws its own rows has none from the style sheets, and the terminal's may be dark.
+    return words, Style(color=theme.color("foreground"), bgcolor=theme.color("background"))
 
 
 def textual_theme(theme: Theme) -> TextualTheme:

@@ -36,4 +36,4 @@ class TooSmall(Widget):
         width = self.size.width
         text = f"too small: {COLUMNS}x{ROWS} at least; it goes on"
         lines: list[Line] = wrap([(text, "warning")], max(1, width))
-        return self._palette.strip(lines[y], width) if y < len(lines) else Strip.blank(width)
+        return self._palette.strip(lines[y], width) if y < len(lines) else self._palette.strip((), width)

@@ -61,8 +61,24 @@ def test_a_palette_that_takes_other_styles_gives_them_at_once() -> None:
     palette = Palette()
     assert palette.style("error") == Style(color="red")
     palette.use(*words_of(BUILT_IN[1]))
-    assert palette.style("error") == Style(color="#d7dce5") + Style(color="#ff8d84")
-    assert palette.style("") == Style(color="#d7dce5")
+    assert palette.style("error") == Style(color="#ff8d84", bgcolor="#15181e")
+    assert palette.style("") == Style(color="#d7dce5", bgcolor="#15181e")
+
+
+async def test_with_a_theme_of_ours_every_cell_has_its_background(open_app: Any) -> None:
+    async with open_app() as (app, pilot, _):
+        await pilot.press("f2")
+        await until(lambda: "Diagnostics" in screen_text(app))
+        app.console._color_system = app.console._color_system.__class__.TRUECOLOR
+        app.appearance.use_theme(BUILT_IN[2])
+        await pilot.pause()
+        grounds: dict[str, str] = {}
+        for strip in app.screen._compositor.render_strips():
+            for segment in strip:
+                if segment.text and segment.style and not segment.style.reverse:
+                    ground = segment.style.bgcolor
+                    grounds[ground.name if ground else "none"] = segment.text
+        assert grounds.keys() == {"#fbfaf6"}, grounds
 
 
 def test_every_sign_that_we_draw_has_a_letter_of_its_width() -> None:

@@ -119,7 +119,9 @@ def why_lines(event: ev.PermissionRequested, width: int) -> list[Line]:
     """Say which rules ask, each with where it stands, and for what."""
     lines: list[Line] = []
     for rule in event.asked_by or ("what asks is not known",):
-        lines += wrap([("asked by ", "muted"), (_shown(rule), "")], width, rest=(("  ", ""),))
+        text, bracket, place = rule.rpartition(" (")
+        shown = f"{text}{bracket}{short(place)}" if bracket else rule
+        lines += wrap([("asked by ", "muted"), (_shown(shown), "")], width, rest=(("  ", ""),))
     for pattern in event.patterns:
         lines += wrap([("for ", "muted"), (_shown(pattern), "")], width, rest=(("    ", ""),))
     return [*lines, ()]

@@ -44,7 +44,7 @@ class QueueView(Widget):
         """Return one row."""
         width = self.size.width
         if y >= len(self._items):
-            return Strip.blank(width)
+            return self._palette.strip((), width)
         item = self._items[y]
         word = "next step: " if item.mode == "steer" else "queued: "
         left: Line = ((f"  {word}", "accent"), (clean_for_display(item.text, one_line=True), "muted"))

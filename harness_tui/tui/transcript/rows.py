@@ -48,7 +48,7 @@ class TranscriptRows(Widget):
         self._palette = palette
         self._layout: TranscriptLayout[Strip] = TranscriptLayout(self._draw_block)
         self._shown: list[Strip] = []
-        self._blank = Strip.blank(0)
+        self._blank = palette.strip((), 0)
         self._place = (0, 0, 0)
         self._renderer: BlockRenderer | None = None
         self._idle: Timer | None = None
@@ -77,6 +77,7 @@ class TranscriptRows(Widget):
 
     def redraw(self) -> None:
         """Draw everything in sight anew: details, colours or a theme changed."""
+        self._blank = self._palette.strip((), self.size.width)  # of the theme's background
         self._layout.redraw()
         self._settle()
 
@@ -141,7 +142,7 @@ class TranscriptRows(Widget):
     @on(events.Resize)
     def _on_resized(self, event: events.Resize) -> None:
         self._layout.resize(event.size.width, event.size.height)
-        self._blank = Strip.blank(event.size.width)
+        self._blank = self._palette.strip((), event.size.width)
         self._shown = []
         self._settle()
         self._wait_for_rest()
