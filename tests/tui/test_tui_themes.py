@@ -11,6 +11,7 @@ from fakes.tui_screen import screen_text, until
 from rich.cells import cell_len
 from rich.style import Style
 
+from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.tui import appearance as appearance_module
 from harness_tui.tui.appearance import ASCII
@@ -66,9 +67,11 @@ def test_a_palette_that_takes_other_styles_gives_them_at_once() -> None:
 
 
 async def test_with_a_theme_of_ours_every_cell_has_its_background(open_app: Any) -> None:
-    async with open_app() as (app, pilot, _):
+    async with open_app() as (app, pilot, backend):
         await pilot.press("f2")
         await until(lambda: "Diagnostics" in screen_text(app))
+        backend.session.publish(ev.TextFinished("words\n\n" * 40), run="run_1")
+        await until(lambda: "┃" in screen_text(app))
         app.console._color_system = app.console._color_system.__class__.TRUECOLOR
         app.appearance.use_theme(BUILT_IN[2])
         await pilot.pause()

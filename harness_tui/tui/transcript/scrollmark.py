@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from harness_tui.tui.lines import Line
 from harness_tui.tui.styles import beside
 from harness_tui.tui.theme import Palette
 
@@ -27,8 +28,7 @@ class ScrollMark(Widget):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
-        self._on = palette.strip((("┃", "muted"),), 1)
-        self._off = palette.strip(((" ", ""),), 1)
+        self._palette = palette
         self._span = (0, 0)
 
     def show_place(self, top: int, height: int, total: int) -> None:
@@ -39,7 +39,8 @@ class ScrollMark(Widget):
 
     def render_line(self, y: int) -> Strip:
         """Return one cell."""
-        return self._on if self._span[0] <= y < self._span[1] else self._off
+        line: Line = (("┃", "muted"),) if self._span[0] <= y < self._span[1] else ()
+        return self._palette.strip(line, 1)
 
     @on(events.MouseDown)
     def _on_pressed(self, event: events.MouseDown) -> None:
