@@ -83,10 +83,9 @@ class ChangeLog:
         What was created and is gone again is left out.
         """
         sums: dict[str, FileSum] = {}
-        for known in self._runs.values():
-            if known.undone or (run is not None and known.run != run):
-                continue
-            for event in known.events:
+        of_run = self._runs.get(run) if run is not None else None
+        for known in self._runs.values() if run is None else [of_run] if of_run is not None else []:
+            for event in known.events if not known.undone else ():
                 one = sums.setdefault(event.path, FileSum(event.path, event.before, event.after))
                 one.add(event)
         return [sums[path] for path in sorted(sums) if sums[path].before != sums[path].after]
