@@ -74,6 +74,22 @@ def test_a_new_file_and_a_last_line_without_an_end() -> None:
     assert FileReview(ProposedFile("n", None, "")).result() == ""
 
 
+def test_of_a_part_no_more_lines_are_drawn_than_are_wanted() -> None:
+    file = FileReview(ProposedFile("a", "old\n" * 50, "new\n" * 70))
+    assert (file.size(0), len(file.rows(0)), len(file.rows(0, 60)), file.rows(0, -5)) == (120, 120, 60, [])
+
+
+async def test_a_change_of_very_many_lines_is_drawn_in_part_and_says_so(open_app: Any) -> None:
+    async with open_app() as (app, pilot, backend):
+        await reviewing(app, pilot, backend, ProposedFile("big", None, "line\n" * 40_000))
+        await until(lambda: "part 1 of 1" in screen_text(app))
+        await pilot.press("end")
+        await until(lambda: "… 37000 more lines: e shows them in your editor" in screen_text(app))
+        await pilot.press("y")
+        await until(lambda: bool(answers(backend)))
+        assert answers(backend)[0].edits is None
+
+
 lines = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "\x0b\n", "d\r\n"]), max_size=12)
 
 

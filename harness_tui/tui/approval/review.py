@@ -103,11 +103,18 @@ class FileReview:
 
     # --- what is shown -------------------------------------------------------------------------------
 
-    def rows(self, part: int) -> list[DiffRow]:
-        """Return the lines of a part, those that go first; what changed within a line is marked."""
+    def size(self, part: int) -> int:
+        """Return how many lines a part takes away and adds."""
         one = self.parts[part]
-        removed = [self._row("-", self.old_lines[at], old=at + 1) for at in range(one.a, one.b)]
-        added = [self._row("+", self._lines[at], new=at + 1) for at in range(one.c, one.d)]
+        return one.b - one.a + one.d - one.c
+
+    def rows(self, part: int, most: int = 1_000_000) -> list[DiffRow]:
+        """Return the lines of a part, those that go first, and at most ``most``; what changed within one is marked."""
+        one = self.parts[part]
+        gone = min(one.b - one.a, max(0, most))
+        new = min(one.d - one.c, max(0, most - gone))
+        removed = [self._row("-", self.old_lines[at], old=at + 1) for at in range(one.a, one.a + gone)]
+        added = [self._row("+", self._lines[at], new=at + 1) for at in range(one.c, one.c + new)]
         mark_words(removed, added)
         if any(not row.text.endswith("\n") for row in (*removed, *added)):
             added.append(DiffRow("\\", "no line end at the end of the file", path=self.path))

@@ -28,6 +28,9 @@ Outcome: TypeAlias = Literal["allow", "back", "gone"]
 EditText: TypeAlias = Callable[[str, str], Awaitable[tuple[str | None, str]]]
 """Lets the person's editor have a text under a name; gives it as it is then, or ``None`` and what went wrong."""
 
+DRAWN_LINES: Final = 3_000
+"""So many lines of a file are drawn, anew at every tick; the rest is counted, and can be read in an editor."""
+
 REVIEW_KEYS: Final = (
     ("Space", "Take a part of the change out, or put it back"),
     ("a", "All parts of the file, or none"),
@@ -137,17 +140,20 @@ class ReviewScreen(Dialog[Outcome]):
         return rows
 
     def _part_rows(self, width: int) -> Sequence[ListRow]:
-        file = self._present
+        file, left = self._present, DRAWN_LINES
         rows: list[ListRow] = []
         for part in range(len(file.parts)):
-            above, skipped, below = file.context(part)
+            above, skipped, below = file.context(part) if left > 0 else ([], False, [])
             if skipped:
                 rows.append(ListRow(((("⋯", "hunk"),),)))
             rows += self._drawn(above, width)
             rows.append(ListRow((self._head(file, part, width),), part))
-            shown = file.rows(part)
+            shown = file.rows(part, left)
             rows += self._muted(shown, width) if part in file.left_out else self._drawn(shown, width)
+            if (hidden := file.size(part) - sum(row.sign in "+-" for row in shown)) > 0:
+                rows.append(ListRow((((f"… {hidden} more lines: e shows them in your editor", "warning"),),)))
             rows += self._drawn(below, width)
+            left -= len(shown) + len(above) + len(below)
         if not file.parts:
             what = "The new file is empty." if file.new else "Nothing differs from what is there."
             rows.append(ListRow((((what, "muted"),),)))
