@@ -8,7 +8,7 @@ import pytest
 from fakes.tui_screen import screen_text, until
 
 
-@pytest.mark.parametrize(("tabs", "hint"), [(0, "f filter"), (1, "r restarts")])
+@pytest.mark.parametrize(("tabs", "hint"), [(0, "f filter"), (1, "r start")])
 async def test_what_is_typed_in_a_list_that_is_not_searched_goes_to_the_prompt(
     open_app: Any, tabs: int, hint: str
 ) -> None:
