@@ -159,6 +159,8 @@ class Keymap:
                 binding = Binding(key, action.binding, action.text, show=False, priority=True)
                 bindings.key_to_bindings[key] = [binding]
         setattr(self._app, _BINDINGS, bindings)
+        words = {binding.partition("(")[0] for binding in changed if binding} - {"suspend_process", "leave"}
+        self._app.covered = {"find", "open", *words}
         aids: dict[str, Aid] = {}
         for aid in AID_TEXTS:
             own = self._own.get(_aid_name(aid))

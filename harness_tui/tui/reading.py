@@ -48,6 +48,11 @@ class ReadingApp(App[None]):
         self.transcript = TranscriptView(TranscriptModel(), self.palette, id="transcript")
         self.scroll_mark = ScrollMark(self.palette)
         self._details = False
+        self.covered = {"find", "open"}
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave keys that go before those of a widget to the screen over the session, while there is one."""
+        return len(self.screen_stack) == 1 or action not in self.covered
 
     # --- events --------------------------------------------------------------------------------------
 

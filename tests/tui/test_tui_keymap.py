@@ -77,3 +77,16 @@ async def test_own_keys_count_and_the_help_shows_them(open_app: Any) -> None:
         help_text = screen_text(app)
         assert next(row for row in help_text.splitlines() if "Side panel" in row).split()[1] == "Ctrl+E"
         assert next(row for row in help_text.splitlines() if "Search what was typed before" in row).split()[1] == "F12"
+
+
+async def test_a_key_of_ones_own_leaves_a_screen_over_the_session_its_keys(open_app: Any) -> None:
+    backend = FakeBackend(settings=FakeSettings(screen=FakeScreen(keys={"toggle-panel": "ctrl+f", "find": "f4"})))
+    async with open_app(backend) as (app, pilot, _):
+        await until(lambda: "ctrl+f" in app._bindings.key_to_bindings)
+        await until(lambda: app.covered >= {"toggle_panel", "find", "open"})
+        await pilot.press("f1")
+        await until(lambda: len(app.screen_stack) == 2)
+        await pilot.press("ctrl+f", "ctrl+p", "f4")
+        await pilot.pause()
+        assert len(app.screen_stack) == 2
+        assert not app.query("SidePanel")

@@ -168,6 +168,7 @@ def test_every_reserved_name_is_in_the_table_once() -> None:
         "quit",
         "find",
         "rewind",
+        "logs",
     ]
     assert sorted(own.name for own in OWN_COMMANDS) == sorted(reserved)
 
