@@ -17,13 +17,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import rows_children
+import rows_files
 import rows_library
 import rows_long
 import rows_servers
 import rows_session
 import rows_start
-from table import HEADER, Bench, Row, as_markdown
 import rows_tools
+from table import HEADER, Bench, Row, as_markdown
 from watched import ScreenError
 
 BENCHES: dict[str, Bench] = {
@@ -35,13 +36,14 @@ BENCHES: dict[str, Bench] = {
     "long": rows_long.long,
     "stream": rows_session.stream,
     "library": rows_library.library,
+    "files": rows_files.files,
     "mcp": rows_servers.mcp,
     "large": rows_servers.large,
-    "lsp": rows_servers.lsp,
-    "session": rows_session.session,
     "sizes": rows_servers.sizes,
     "starts": rows_servers.starts,
     "tools": rows_tools.tools,
+    "lsp": rows_servers.lsp,
+    "session": rows_session.session,
 }
 """In the order in which they run; the longest last."""
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from harness_tui.core.late_pattern import late_pattern
 from harness_tui.library.lexer import find_mentions
-from harness_tui.library.own_commands import find_own
+from harness_tui.library.own_commands import find_own, split_command
 
 _REST: Final = late_pattern(r"[^\s\"'`<>|*?,;]*")
 _TYPED: Final = late_pattern(r'@(?:"([^"\n]*)|([^\s"\'`<>|*?,;@][^\s"\'`<>|*?,;]*|))\Z')
@@ -55,7 +55,8 @@ def _counts(before: str, line: str, start: int) -> bool:
     whole = before + line[:start]
     if len(whole) > _MOST or whole.startswith("!"):
         return False
-    if whole.startswith("/") and not whole.startswith("//") and find_own(whole[1:].split(maxsplit=1)[0]):
+    command = split_command(whole)
+    if command is not None and find_own(command[0]) is not None:
         return False
     found = find_mentions(f"{whole}@\U0010fffd")  # a character that nobody types
     return bool(found) and found[-1] == "\U0010fffd"

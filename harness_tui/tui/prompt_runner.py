@@ -208,9 +208,8 @@ class PromptRunner:
 
 
 def _newest_first(past: Sequence[PastText], here: Sequence[str]) -> list[tuple[str, str]]:
-    """Return each text once, with the project that it was typed in last; those of this session first."""
-    found: dict[str, str] = dict.fromkeys(reversed(here), "")
+    """Return each text once, with the project that it was typed in last; what is not on record (a long paste) first."""
+    found: dict[str, str] = {}
     for item in reversed(past):
-        where = clean_for_display(short(item.root), one_line=True)
-        found[item.text] = found.get(item.text) or where
-    return list(found.items())
+        found.setdefault(item.text, clean_for_display(short(item.root), one_line=True))
+    return [(text, "") for text in dict.fromkeys(reversed(here)) if text not in found] + list(found.items())

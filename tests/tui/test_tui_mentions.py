@@ -38,6 +38,8 @@ from harness_tui.library.typed_mention import mention_being_typed
         ("/model @a", None),
         ('@"a" b', None),
         ("", None),
+        ("/@", None),
+        ("/ @a", "a"),
     ],
 )
 def test_a_mention_is_completed_only_where_it_would_attach(text: str, typed: str | None) -> None:
