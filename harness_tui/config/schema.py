@@ -255,7 +255,6 @@ KeyNames = Annotated[
     dict[str, Any],  # each is looked at alone by whoever knows the keys: one that is wrong costs only itself
     WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "array"]}}),
 ]
-_STATUS: Final = "{agent} {model} {mode} {context} {cost} {mcp} {lsp} {problems} {files}"
 
 
 class TuiModel(Strict):
@@ -265,12 +264,6 @@ class TuiModel(Strict):
         True
     )
     ascii: Annotated[bool, _says("Draw lines and marks with signs that every terminal has")] = False
-    title: Annotated[bool, _says("Show project and state in the title of the terminal's window")] = True
-    notify: Annotated[
-        Literal["auto", "bell", "osc9", "osc777", "off"],
-        _says("How you are told that something waits or is done while you look elsewhere; auto knows the terminal"),
-    ] = "auto"
-    status: Annotated[Text | None, _says(f"What stands at the right of the status line, such as {_STATUS}")] = None
     keys: Annotated[KeyNames, _says("Other keys for actions: see the key help for their names")] = {}
 
 

@@ -221,13 +221,10 @@ class ToolSearchSettings:
 
 @record
 class TuiSettings:
-    """How the full-screen front end looks and behaves. ``status`` is a template, ``keys`` are as written."""
+    """How the full-screen front end looks and behaves. ``keys`` are as written."""
 
     mouse: bool = True
     ascii: bool = False
-    title: bool = True
-    notify: Literal["auto", "bell", "osc9", "osc777", "off"] = "auto"
-    status: str | None = None
     keys: dict[str, Any] = field(default_factory=dict[str, Any])
 
 

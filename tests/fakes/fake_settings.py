@@ -13,9 +13,6 @@ from harness_tui.core.errors import UsageError
 class FakeScreen:
     mouse: bool = True
     ascii: bool = False
-    title: bool = False
-    notify: str = "off"
-    status: str | None = None
     keys: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 

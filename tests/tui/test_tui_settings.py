@@ -25,7 +25,7 @@ async def test_settings_show_value_default_help_and_place(open_app: Any) -> None
         assert "1500 (default)" in text
         assert "What new sessions ask · /c.yaml:2" in text
         assert "in the file" in text
-        assert "writes to /srv/home/config.yaml" in text
+        assert "Tab: in your own file" in text
         for key in "letters":
             await pilot.press(key)
         await until(lambda: "lsp.wait_ms" not in screen_text(app))

@@ -57,8 +57,8 @@ class SettingsScreen(Picker):
         self._update()
 
     def _update(self) -> None:
-        where = short(self._backend.settings.target(project=self._project))
-        self._hint = f"Enter changes · Del resets · Tab: writes to {where} · Esc leaves"
+        where = "the project's file" if self._project else "your own file"
+        self._hint = f"Enter changes · Del resets · Tab: in {where} · Esc leaves"
         super()._update()
         if self._said:
             self._heading.show(self._title, clean_for_display(self._said, one_line=True))
@@ -161,7 +161,9 @@ def _text(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case list() | tuple():
-            return ", ".join(str(item) for item in value)
+            return ", ".join(map(_text, value))
+        case dict():
+            return " ".join(_text(item) for item in value.values())
         case _:
             return str(value)
 
