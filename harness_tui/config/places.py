@@ -93,11 +93,6 @@ class Places:
         return self.state / "audit.jsonl"
 
     @property
-    def audit_file(self) -> Path:
-        """What was called, decided, blocked and authorised."""
-        return self.state / "audit.jsonl"
-
-    @property
     def logins_file(self) -> Path:
         """Logins of MCP servers; the person's alone."""
         return self.state / "mcp-logins.json"

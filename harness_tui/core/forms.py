@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast
 
-from harness_tui.core import events as ev
+from harness_tui.core.events import QuestionAsked
 from harness_tui.core.intents import Answer
 from harness_tui.core.text import clean_for_display
 
@@ -43,7 +43,7 @@ class FormError(ValueError):
     """An answer that does not fit; the text tells a person why."""
 
 
-def steps_of(event: ev.QuestionAsked) -> list[Step]:
+def steps_of(event: QuestionAsked) -> list[Step]:
     """Return the steps of a question; none for a page to open."""
     if event.questions is not None:
         return [
@@ -219,7 +219,7 @@ def _of(value: Any, kind: type[Any]) -> Any:
 class FormRun:
     """Goes through the steps of one request and collects the content."""
 
-    def __init__(self, event: ev.QuestionAsked) -> None:
+    def __init__(self, event: QuestionAsked) -> None:
         self.event = event
         self.steps = steps_of(event)
         self.content: dict[str, Any] = {}

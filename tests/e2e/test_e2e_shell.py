@@ -185,7 +185,9 @@ def test_routine_calls_take_one_line_and_unfold(home: Home, open_shell: Open) ->
     shell.pump(lambda: "line number" not in shell.text(), 5)
     shell.send(TAB)
     shell.settle(0.3)  # the focus moves with the next turn of the loop
-    shell.send("\x1b[D")
+    for place in (4, 3, 2):
+        shell.send("\x1b[D")
+        shell.wait_for(f"{place} of 4")
     shell.send(ENTER)
     shell.wait_for("line number 20")
 

@@ -77,9 +77,6 @@ def quit_shell(shell: Terminal) -> None:
     ("where", "key", "code"),
     [
         ("compose", "", 1),
-        ("key", "x", 1),
-        ("render", "x", 1),
-        ("worker", "x", 1),
         ("exit of python in the loop", "x", 7),
         ("close", "\x11", 1),
     ],
@@ -93,6 +90,22 @@ def test_a_fault_leaves_the_terminal_as_it_was_and_is_told(open_program: Open, w
     assert shell.wait_exit(20) == code
     assert_as_before(shell, before)
     assert (b"the fault of the test" in shell.recorded) == (code == 1)
+
+
+@pytest.mark.parametrize("where", ["key", "render", "worker"])
+def test_a_fault_of_one_part_is_shown_and_the_shell_goes_on(open_program: Open, where: str) -> None:
+    shell = open_program(sys.executable, str(FAULTS), where)
+    before = shell.attributes()
+    shell.wait_for("● idle")
+    shell.send("x")
+    shell.wait_for("the fault of the test")
+    shell.send("\x1bOP")  # F1
+    shell.wait_for("Send; waits in the queue")
+    shell.send("\x1b")
+    shell.pump(lambda: "Send; waits" not in shell.text(), 5)
+    shell.send("\x11")
+    assert shell.wait_exit(20) == 0
+    assert_as_before(shell, before)
 
 
 def test_a_terminal_that_takes_nothing_keeps_no_signal_from_ending_the_shell(open_program: Open) -> None:

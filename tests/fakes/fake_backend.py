@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fakes.fake_servers import FakeServers
-
 from fakes.fake_settings import FakeSettings
+
 from harness_tui.core import events as ev
 from harness_tui.core import intents as it
 from harness_tui.core.bus import EventStream, Subscription

@@ -132,7 +132,7 @@ async def test_a_server_of_the_handshake_era_is_read_and_watched(
     await pool.call("then", "write", {})
     await wait_for(lambda: sink.notices("info"))
     assert sink.notices("info") == ["the resource then:note://today changed"]
-    with pytest.raises(ToolError, match="reading note://lost: .*Resource not found"):
+    with pytest.raises(ToolError, match=r"reading note://lost: .*Resource not found"):
         await pool.resources.read_resource("then", "note://lost")
     assert list(await pool.resources.complete("then", ArgumentOf("prompt", "x"), "a", "", {})) == []
 

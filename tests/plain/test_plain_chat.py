@@ -152,17 +152,22 @@ async def test_what_a_person_types_while_a_run_goes_on_waits_for_its_end(project
 async def test_ctrl_c_cancels_the_run_and_leaves_a_question(project: Path) -> None:
     terminal = FakeTerminal(interactive=True)
 
-    def interrupted_at(text: str) -> Callable[[], Awaitable[str | None]]:
+    def interrupted_at(text: str, requests: int = 0) -> Callable[[], Awaitable[str | None]]:
         async def interrupt() -> str | None:
             await terminal.heard(text)()
+            async with asyncio.timeout(
+                10
+            ):  # a run that has asked the model for nothing yet takes no turn of the script
+                while requests and (project / "log.jsonl").read_bytes().count(b"\n") < requests:
+                    await asyncio.sleep(0.01)
             raise Interrupted
 
         return interrupt
 
     terminal._lines = ["go", interrupted_at("or what to do"), terminal.after("(refused)", "again"), "later"]
-    terminal._lines += [interrupted_at("(1 waiting"), terminal.after("1-3, empty", "1")]
+    terminal._lines += [interrupted_at("(1 waiting", requests=2), terminal.after("1-3, empty", "1")]
     terminal._lines += [terminal.heard("(end of script)"), interrupted_at("(done)")]
-    script = f"turns: [{{text: x, {BASH}}}, {{text: late, wait: never.flag}}]"
+    script = f"log: log.jsonl\nturns: [{{text: x, {BASH}}}, {{text: late, wait: never.flag}}]"
     await chat(project, script, terminal)
     assert not (project / "out.txt").exists()
     assert "late" not in terminal.said

@@ -480,10 +480,17 @@ async def test_enter_takes_what_stands_in_the_prompt_however_quickly_it_was_type
         assert backend.session.sent == []
 
 
+def post_at_once(app: Any, text: str) -> None:
+    """Press the keys of ``text`` in one moment, whatever else this process does meanwhile."""
+    keys = [events.Key("enter" if character == "\r" else character, character) for character in text]
+    for key in keys:
+        key.time = keys[0].time
+        app.prompt.post_message(key)
+
+
 async def test_lines_that_come_in_one_burst_are_not_sent(open_app: Any) -> None:
     async with open_app() as (app, _pilot, backend):
-        for character in "a\rb\rc\r":
-            app.prompt.post_message(events.Key("enter" if character == "\r" else character, character))
+        post_at_once(app, "a\rb\rc\r")
         await until(lambda: app.prompt.text == "a\nb\nc\n")
         await asyncio.sleep(0.1)
         assert backend.session.sent == []
@@ -491,8 +498,7 @@ async def test_lines_that_come_in_one_burst_are_not_sent(open_app: Any) -> None:
 
 async def test_a_line_that_comes_in_one_burst_is_sent(open_app: Any) -> None:
     async with open_app() as (app, _pilot, backend):
-        for character in "abc\r":
-            app.prompt.post_message(events.Key("enter" if character == "\r" else character, character))
+        post_at_once(app, "abc\r")
         await until(lambda: backend.session.sent == [it.Submit("abc", when="now")])
 
 
