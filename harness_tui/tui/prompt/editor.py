@@ -204,7 +204,9 @@ class MessageEditor(TextArea):
 
     def _enter_after_burst(self) -> None:
         self._stop_waiting()
-        if self._burst_lines:  # several lines came at once: a paste of a terminal that does not bracket them
+        if self.app.message_queue_size or self.message_queue_size:  # keys of the burst may wait behind other work
+            self._enter_timer = self.set_timer(BURST_WAIT_S, self._enter_after_burst)
+        elif self._burst_lines:  # several lines came at once: a paste of a terminal that does not bracket them
             self.insert("\n")
         else:
             self.submit()
