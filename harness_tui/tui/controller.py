@@ -140,13 +140,13 @@ class Controller:
         self._run(self._submit(text, typed, steer=steer))
 
     async def _submit(self, text: str, typed: str, *, steer: bool) -> None:
-        self.prompt.remember(text)
         command = split_command(typed)
         own = find_own(command[0]) if command is not None else None
         if command is not None and own is not None:
             await self._host.guarded(self.slash.run(own, command[1]))
-            return
-        await self._host.guarded(self._host.submit(text, typed, steer=steer, kept=self.prompt.take_kept()))
+        else:
+            await self._host.guarded(self._host.submit(text, typed, steer=steer, kept=self.prompt.take_kept()))
+        await self.prompt.remember(text)  # last: nothing waits for a file
 
     def cancel(self) -> bool:
         """Cancel the run; return whether there is one."""

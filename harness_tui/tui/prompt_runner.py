@@ -112,9 +112,9 @@ class PromptRunner:
         root = self._host.info.root if self._host.info is not None else ""
         self._app.prompt.sent.put_before([item.text for item in past or () if item.root == root])
 
-    def remember(self, text: str) -> None:
+    async def remember(self, text: str) -> None:
         """Keep what was sent for later sessions."""
-        self._run(self._host.guarded(self._host.backend.prompt.remember(text)), "history")
+        await self._host.guarded(self._host.backend.prompt.remember(text))
 
     async def _search_history(self) -> None:
         past = await self._host.guarded(self._host.backend.prompt.history()) or ()
@@ -136,7 +136,9 @@ class PromptRunner:
     def _put_aside(self) -> None:
         prompt = self._app.prompt
         if prompt.text.strip():
-            self.remember(prompt.expanded)  # what is put aside and forgotten is found by the search
+            self._run(
+                self.remember(prompt.expanded), "history"
+            )  # what is put aside and forgotten is found by the search
             self._aside.append(prompt.text)
             prompt.load_text("")
         elif self._aside:
