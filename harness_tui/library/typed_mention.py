@@ -14,7 +14,9 @@ from harness_tui.library.lexer import find_mentions
 from harness_tui.library.own_commands import find_own, split_command
 
 _REST: Final = late_pattern(r"[^\s\"'`<>|*?,;]*")
-_TYPED: Final = late_pattern(r'@(?:"([^"\n]*)|([^\s"\'`<>|*?,;@][^\s"\'`<>|*?,;]*|))\Z')
+_TYPED: Final = late_pattern(r'@(?:"([^"\n]*)|((?!@)[^\s"\'`<>|*?,;]*))\Z')
+_SIGNS: Final = 8
+"""A path may hold an ``@`` itself; so many of them are looked at."""
 _MOST: Final = 100_000
 """In a longer message nothing is offered: what stands before the cursor is read again at every key."""
 
@@ -34,12 +36,15 @@ class TypedMention:
 
 def mention_being_typed(before: str, line: str, column: int) -> TypedMention | None:
     """Return the mention before the cursor, at ``column`` of ``line``; ``before`` is the text up to that line."""
-    match = _TYPED.search(line, line.rfind("@", 0, column), column) if "@" in line[:column] else None
-    while match is None or not _counts(before, line, match.start()):
-        start = line.rfind("@", 0, match.start() if match is not None else line.rfind("@", 0, column))
+    start, match = column, None
+    for _ in range(_SIGNS):
+        start = line.rfind("@", 0, start)
         match = _TYPED.match(line, start, column) if start >= 0 else None
-        if match is None:
-            return None
+        if start < 0 or (match is not None and _counts(before, line, start)):
+            break
+        match = None
+    if match is None:
+        return None
     quoted = match[1]
     if quoted is not None:
         end = column + line[column:].find('"') + 1 if '"' in line[column:] else column
