@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from _pytest.assertion import rewrite
+
+from harness_tui.core.redaction import REDACTOR
 
 TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))
@@ -41,3 +44,17 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """A secret that a test has made known is covered in that test alone: all of a worker share one redactor."""
+    before = set(REDACTOR._values)
+    try:
+        return (yield)
+    finally:
+        if before != REDACTOR._values:
+            REDACTOR._values.clear()
+            REDACTOR._pattern = None
+            for value in before:
+                REDACTOR.add(value)
