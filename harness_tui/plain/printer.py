@@ -108,7 +108,7 @@ class EventPrinter:
                 title = self._tools.pop(call, "")
                 which = f" {cut_end(title, 40)}" if self._tools and title else ""  # several go on at once
                 lines = output.rstrip("\n").split("\n") if output.strip() else []
-                self._line(f"[{tool}]{which} {'failed' if is_error else 'done'}, {len(lines)} lines")
+                self._line(f"[{tool}]{which} {'failed' if is_error else 'done'}, {_lines(len(lines))}")
                 if is_error or tool in _SHELL:
                     self._block(lines, from_end=not is_error)
                 if event.truncated is not None:
@@ -127,10 +127,10 @@ class EventPrinter:
         left = len(lines) - _SHOWN_LINES
         shown = lines[-_SHOWN_LINES:] if from_end else lines[:_SHOWN_LINES]
         if left > 0 and from_end:
-            self._line(f"  ({left} lines before, not shown)")
+            self._line(f"  ({_lines(left)} before, not shown)")
         self._write(redact("\n".join(f"  {line}" for line in shown)))
         if left > 0 and not from_end:
-            self._line(f"  ({left} more lines, not shown)")
+            self._line(f"  ({_lines(left)} more, not shown)")
 
     # --- everything else -----------------------------------------------------------------------------
 
@@ -179,3 +179,7 @@ class EventPrinter:
 
 def _first(text: str) -> str:
     return cut_end(clean_for_display(text.strip().split("\n", 1)[0], one_line=True), _TITLE_CHARS)
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count} lines"
