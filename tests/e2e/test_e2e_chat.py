@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +48,12 @@ class Typist:
         os.write(self.master, text.encode())
 
 
+def at_its_terminal() -> None:
+    """Give the program the terminal, so that Ctrl+C reaches it however the line is read at that moment."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 @contextmanager
 def chatting(home: Home, term: str) -> Iterator[Typist]:
     home.write("play.yaml", SCRIPT)
@@ -58,7 +66,7 @@ def chatting(home: Home, term: str) -> Iterator[Typist]:
         stdout=slave,
         stderr=slave,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+        preexec_fn=at_its_terminal,
     )
     os.close(slave)
     try:
