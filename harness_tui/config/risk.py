@@ -7,11 +7,11 @@ done on the text by rules that find at least what the loaders would act on; find
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from harness_tui.config.document import split_front_matter
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.paths import digest
 from harness_tui.core.record import record
 from harness_tui.core.text import cut_end
@@ -19,9 +19,9 @@ from harness_tui.core.text import cut_end
 _WIDENING_KEYS: Final = ("agent", "instructions", "hooks")
 _RIGHTS_KEYS: Final = ("allowed-tools", "tools", "permission", "permissions", "hooks", "agent", "shell")
 _AGENT_PROSE: Final = ("description", "prompt")
-_KEY: Final = re.compile(r"""(["']?)([^\s\-#?:\[\]{}"'&*!|>%@`,\\][^:"'\\]*?)\1[ \t]*:(?:[ \t]|$)""")
-_INLINE: Final = re.compile(r"!`([^`\n]+)`")
-_OPEN: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*!")
+_KEY: Final = late_pattern(r"""(["']?)([^\s\-#?:\[\]{}"'&*!|>%@`,\\][^:"'\\]*?)\1[ \t]*:(?:[ \t]|$)""")
+_INLINE: Final = late_pattern(r"!`([^`\n]+)`")
+_OPEN: Final = late_pattern(r"^[ \t]*(`{3,}|~{3,})[ \t]*!")
 _SHOWN: Final = 80
 
 

@@ -14,13 +14,14 @@ from typing import Any, Final, cast
 from harness_tui.config.fragment import Keys
 from harness_tui.config.layers import Leaf
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.paths import read_regular, resolve
 from harness_tui.core.redaction import REDACTOR, SECRET_NAMES
 
-_OWN: Final = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)(:-([^{}]*))?\}|\{file:([^{}]+)\}")
-_OWN_START: Final = re.compile(r"\{(?:env|file):")
-_FOREIGN: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}")
-_KEY_NAME: Final = re.compile(r"(?i)(?:^|[_-])key$")
+_OWN: Final = late_pattern(r"\{env:([A-Za-z_][A-Za-z0-9_]*)(:-([^{}]*))?\}|\{file:([^{}]+)\}")
+_OWN_START: Final = late_pattern(r"\{(?:env|file):")
+_FOREIGN: Final = late_pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}")
+_KEY_NAME: Final = late_pattern(r"(?i)(?:^|[_-])key$")
 _FILE_BYTES: Final = 64 * 1024
 
 

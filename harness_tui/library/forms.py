@@ -7,10 +7,10 @@ Live: ``$ARGUMENTS``, ``${ARGUMENTS}``, ``${ARGUMENTS:-text}``, ``$ARGUMENTS[N]`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 
 FormKind: TypeAlias = Literal["line", "index", "number", "name"]
@@ -25,11 +25,11 @@ VARIABLES: Final = (
 )
 """Braced names that stand for where a template runs; in shell parts they are in the environment."""
 
-_MONEY: Final = re.compile(r"[.,][0-9]|[kKMB](?!\w)")
-_BARE: Final = re.compile(r"\$(?:([0-9]+)|([^\W\d]\w*))")
-_BRACED: Final = re.compile(r"\$\{(?:([0-9]+)|([^\W\d]\w*))(:-|\})")
-_DIGITS: Final = re.compile(r"\$\{?[0-9]+")
-_INDEX: Final = re.compile(r"\[(0|[1-9][0-9]?)\]")
+_MONEY: Final = late_pattern(r"[.,][0-9]|[kKMB](?!\w)")
+_BARE: Final = late_pattern(r"\$(?:([0-9]+)|([^\W\d]\w*))")
+_BRACED: Final = late_pattern(r"\$\{(?:([0-9]+)|([^\W\d]\w*))(:-|\})")
+_DIGITS: Final = late_pattern(r"\$\{?[0-9]+")
+_INDEX: Final = late_pattern(r"\[(0|[1-9][0-9]?)\]")
 
 
 @record

@@ -7,24 +7,24 @@ as text with a warning. Half-parsed YAML never becomes part of a message.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.limits import FRONT_MATTER_BYTES, TEMPLATE_BYTES
 from harness_tui.core.record import record
 from harness_tui.library.diagnostics import Diagnostic, Findings
 from harness_tui.library.plain_yaml import is_beyond, read_plain
 from harness_tui.library.yaml_loader import FrontMatterYamlError, Node, Pair, Scalar, parse
 
-_FENCE: Final = re.compile(r"---[ \t]*")
-_KEY_LINE: Final = re.compile(r"""(?:[^\W\d][\w.-]*|"[^"\n]+"|'[^'\n]+')[ \t]*:(?:[ \t]|$)""")
-_TOP_KEY: Final = re.compile(
+_FENCE: Final = late_pattern(r"---[ \t]*")
+_KEY_LINE: Final = late_pattern(r"""(?:[^\W\d][\w.-]*|"[^"\n]+"|'[^'\n]+')[ \t]*:(?:[ \t]|$)""")
+_TOP_KEY: Final = late_pattern(
     r"""("[^"\n]+"|'[^'\n]+'|[^\s\-#?:\[\]{}"'&*!|>%@`,][^\n:#]*?|-[^\s:][^\n:]*?)[ \t]*:(?:[ \t]+|$)"""
 )
-_BLOCK_SIGN: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?")
-_CUT_COMMENT: Final = re.compile(r"\s(#[^\s#].*)$")
+_BLOCK_SIGN: Final = late_pattern(r"[|>][+-]?[0-9]?[+-]?")
+_CUT_COMMENT: Final = late_pattern(r"\s(#[^\s#].*)$")
 
 
 @record

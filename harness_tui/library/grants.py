@@ -10,12 +10,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.values import Rule
 
-_CALL: Final = re.compile(r"([A-Za-z_]+)\((.*)\)", re.DOTALL)
-_BASH: Final = re.compile(r"([^*?]*[^*?\s:])(?::\*| \*)")
-_HOST: Final = re.compile(r"domain:([A-Za-z0-9.-]+)")
-_MCP: Final = re.compile(r"mcp__([A-Za-z0-9_-]+?)__([A-Za-z0-9_-]+)")
+_CALL: Final = late_pattern(r"([A-Za-z_]+)\((.*)\)", re.DOTALL)
+_BASH: Final = late_pattern(r"([^*?]*[^*?\s:])(?::\*| \*)")
+_HOST: Final = late_pattern(r"domain:([A-Za-z0-9.-]+)")
+_MCP: Final = late_pattern(r"mcp__([A-Za-z0-9_-]+?)__([A-Za-z0-9_-]+)")
 _WHOLE: Final = {
     "Bash": "bash",
     "Read": "read",

@@ -11,18 +11,19 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 from harness_tui.library.forms import FormScanner, Part, Text
 
-_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)(?:\n|\Z)")
-_POINT: Final = re.compile(r"[$`!@<]|\n(?=[ \t]*(?:```|~~~))")
-_PLAIN_POINT: Final = re.compile(r"[`@<]|\n(?=[ \t]*(?:```|~~~))")
-_TICKS: Final = re.compile(r"`+")
-_PARAGRAPH_END: Final = re.compile(r"\n[ \t]*(?:\n|```|~~~)")
-_SHELL: Final = re.compile(r"!`([^`\n]+)`")
+_FENCE: Final = late_pattern(r"[ \t]*(`{3,}|~{3,})([^\n]*)(?:\n|\Z)")
+_POINT: Final = late_pattern(r"[$`!@<]|\n(?=[ \t]*(?:```|~~~))")
+_PLAIN_POINT: Final = late_pattern(r"[`@<]|\n(?=[ \t]*(?:```|~~~))")
+_TICKS: Final = late_pattern(r"`+")
+_PARAGRAPH_END: Final = late_pattern(r"\n[ \t]*(?:\n|```|~~~)")
+_SHELL: Final = late_pattern(r"!`([^`\n]+)`")
 _BEFORE_SHELL: Final = frozenset("([{\"':>")
-_PATH: Final = re.compile(r"[^\s\"'`<>|*?,;$]+")
-_QUOTED: Final = re.compile(r'@"([^"\n]+)"')
+_PATH: Final = late_pattern(r"[^\s\"'`<>|*?,;$]+")
+_QUOTED: Final = late_pattern(r'@"([^"\n]+)"')
 _BEFORE_NO_MENTION: Final = frozenset("_./@`")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from harness_tui.core.errors import HarnessError
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.limits import TEMPLATE_BYTES
 from harness_tui.core.paths import digest, read_regular
 from harness_tui.core.record import record
@@ -29,9 +30,9 @@ DESCRIPTION_CHARS: Final = 1024
 COMPATIBILITY_CHARS: Final = 500
 LISTED_FILES: Final = 100
 
-_UNUSABLE: Final = re.compile(r"[/\\<>\x00-\x1f\x7f-\x9f]")
-_NO_TEXT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
-_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_UNUSABLE: Final = late_pattern(r"[/\\<>\x00-\x1f\x7f-\x9f]")
+_NO_TEXT: Final = late_pattern(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_SLUG: Final = late_pattern(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SCANNED: Final = 2_000
 _PASSED_OVER: Final = frozenset({"node_modules", "__pycache__"})
 

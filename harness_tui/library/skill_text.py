@@ -21,7 +21,7 @@ _FOLDER: Final = "Folder of the skill: "
 FILES_HEAD: Final = "Files in it, not read yet:"
 _NAME_CHARS: Final = 400
 _LISTED: Final = rf"(?:\n{re.escape(FILES_HEAD)}(?:\n- [^\n]*)*)?(?:\n\[\.\.\. [^\n]* \.\.\.\])?"
-_BLOCK: Final = re.compile(
+_BLOCK: Final = late_pattern(
     r'<(?P<tag>skill(?:-\d+)?) name="(?P<name>[^"\n]*)" folder="[^"\n]*">\n(?s:.*?)\n</(?P=tag)>'
     rf"(?:\n{_FOLDER}[^\n]*)?{_LISTED}"
 )
@@ -29,7 +29,7 @@ _REMOTE: Final = late_pattern(
     r'<skill(?:-\d+)? name="(?P<name>[^"\n]*)" folder="[^"/\n][^"\n]* of the MCP server [^"\n]*,'
     r' set (?P<set>[0-9a-f]{12})">\n'
 )
-_TYPED: Final = re.compile(
+_TYPED: Final = late_pattern(
     rf"(?P<body>(?s:.*?))\n\n(?P<files>{_FOLDER}(?P<folder>[^\n]+){_LISTED})(?=\n\n|\Z)",
 )
 

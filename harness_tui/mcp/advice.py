@@ -13,30 +13,33 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from harness_tui.config.settings import McpServerSettings
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.record import record
 from harness_tui.mcp.budget import RUNNERS
 from harness_tui.mcp.reasons import UNSUPPORTED_PROTOCOL, StartError, one_line
 
 _SHELLS: Final = ("sh", "bash", "dash", "zsh", "fish", "ksh")
-_LANGUAGE: Final = re.compile(r"language-?server|langserver|\blsp\b|pylsp|gopls|clangd|rust-analyzer|pyright|^ty$")
-_OFFLINE: Final = re.compile(
+_LANGUAGE: Final = late_pattern(r"language-?server|langserver|\blsp\b|pylsp|gopls|clangd|rust-analyzer|pyright|^ty$")
+_OFFLINE: Final = late_pattern(
     r"ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|ECONNREFUSED|network (?:request|error|is unreachable)|dns error"
     r"|Failed to fetch|Temporary failure in name resolution|Could not (?:connect|resolve)|error sending request"
 )
-_NO_PACKAGE: Final = re.compile(
+_NO_PACKAGE: Final = late_pattern(
     r"\bE?404\b|not found in the package registry|No matching distribution|pull access denied"
 )
-_NO_MODULE: Final = re.compile(r"(?:ModuleNotFoundError: No module named|Cannot find (?:module|package)) '([^']+)'")
-_VARIABLE: Final = re.compile(
+_NO_MODULE: Final = late_pattern(r"(?:ModuleNotFoundError: No module named|Cannot find (?:module|package)) '([^']+)'")
+_VARIABLE: Final = late_pattern(
     r"\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b[^\n]{0,60}?\b(?:not set|unset|required|missing|must be|undefined|not found|empty)"
     r"|(?:[Mm]issing|[Rr]equired?|[Ss]et|[Pp]rovide|[Nn]o)\b[^\n]{0,60}?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b"
 )
-_USAGE: Final = re.compile(r"(?im)^usage:|unrecogni[sz]ed argument|unknown (?:option|flag|command)|unexpected argument")
-_CERTIFICATE: Final = re.compile(r"CERTIFICATE_VERIFY_FAILED|certificate verify failed|self.signed", re.IGNORECASE)
-_NO_TLS: Final = re.compile(
+_USAGE: Final = late_pattern(
+    r"(?im)^usage:|unrecogni[sz]ed argument|unknown (?:option|flag|command)|unexpected argument"
+)
+_CERTIFICATE: Final = late_pattern(r"CERTIFICATE_VERIFY_FAILED|certificate verify failed|self.signed", re.IGNORECASE)
+_NO_TLS: Final = late_pattern(
     r"WRONG_VERSION_NUMBER|wrong version number|record layer failure|unknown protocol|HTTP_REQUEST"
 )
-_TLS: Final = re.compile(r"\bSSL\b|\bTLS\b|\[SSL")
+_TLS: Final = late_pattern(r"\bSSL\b|\bTLS\b|\[SSL")
 
 
 @record

@@ -6,15 +6,15 @@ answer, refused with this message.
 
 from __future__ import annotations
 
-import re
 import signal
 from typing import Final
 
 from harness_tui.core.errors import HarnessError, ToolError
+from harness_tui.core.late_pattern import late_pattern
 from harness_tui.core.text import clean_for_display, cut_end
 
 _LINE_CHARS: Final = 200
-_IDLE_LINE: Final = re.compile(
+_IDLE_LINE: Final = late_pattern(
     r"^npm (?:error|ERR!)(?: A complete log|\s+/|\s*$)|^npm notice|^Node\.js v[\d.]+$|^\s*(?:\^+|[}\])]+;?)\s*$"
     r"|^\s+(?:at |code: |errno: |syscall: |requireStack: |path: |spawnargs: )"
 )
