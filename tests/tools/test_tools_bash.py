@@ -355,6 +355,7 @@ async def test_a_long_background_output_is_read_in_parts(bench: Any) -> None:
     async with asyncio.timeout(20):
         while not (bench.root / "done").exists():
             await asyncio.sleep(0.02)
+    await asyncio.sleep(0.5)  # what the command wrote last may still be on its way through the pipe
     result = await bench.call("bash_output", id="b1")
     assert result.output.startswith("1\n2\n")
     assert "99999\n100000\n[the whole, 588895 bytes, is in " in result.output
